@@ -28,7 +28,7 @@ test-integration: $(installed) ## run the tests against a real control plane
 test-e2e: $(installed) ## run the tests on real nodes (needs root)
 	@npm run --silent test:e2e
 
-check: $(installed) ## check format, lint, dependency rule, types, generated files and dead code
+check: $(installed) ## check commit subjects, format, lint, dependency rule, types, generated files and dead code
 	@npm run --silent check
 
 gen: $(installed) ## write what follows from the schemas: CRDs and reference pages

@@ -1,12 +1,6 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import {
-  type EnterpriseLicense,
-  type LicenseCandidate,
-  licenseTypes,
-  rankCandidates,
-  selectLicense,
-  SIGNATURE_SECRET_TYPE,
-} from "@quartermaster/api/licensing";
+import { type EnterpriseLicense, licenseTypes, SIGNATURE_SECRET_TYPE } from "@quartermaster/api/licensing";
+import { type LicenseCandidate, rankCandidates, selectLicense } from "@quartermaster/license-selection";
 import { explainLicenses, licensingSettings, type LicenseWorld } from "@quartermaster/licensing";
 import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";

@@ -102,7 +102,7 @@ async function timeUp(
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly total: number; readonly sample: number }> {
   const begun = performance.now();
-  const child = spawn(process.execPath, [main("apps/cli/src/up"), ...args], {
+  const child = spawn(process.execPath, [main("tools/up"), ...args], {
     env,
     stdio: ["ignore", "ignore", "pipe"],
   });

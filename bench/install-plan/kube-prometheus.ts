@@ -166,12 +166,11 @@ function splitBundle({ folder }: PlanBed): { readonly first: string; readonly re
 function addLaps(one: Lap, other: Lap): Lap {
   const requests: Record<string, number> = { ...one.requests };
   for (const [verb, count] of Object.entries(other.requests)) requests[verb] = (requests[verb] ?? 0) + count;
-  const failure = one.failure ?? other.failure;
   return {
     wallMs: one.wallMs + other.wallMs,
     cpuMs: (one.cpuMs ?? 0) + (other.cpuMs ?? 0),
     peakBytes: Math.max(one.peakBytes ?? 0, other.peakBytes ?? 0),
     requests,
-    ...(failure === undefined ? {} : { failure }),
+    failure: one.failure ?? other.failure,
   };
 }

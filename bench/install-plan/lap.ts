@@ -11,7 +11,7 @@ export interface Lap {
   readonly peakBytes?: number;
   readonly requests: Requests;
   /** Why it did not end well, in the program's own words. */
-  readonly failure?: string;
+  readonly failure?: string | undefined;
 }
 
 /** A command-line tool, measured from its start to its end. */

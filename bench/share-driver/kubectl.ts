@@ -7,7 +7,7 @@ export async function kubectl(
   input?: unknown,
 ): Promise<string> {
   const text = typeof input === "string" ? input : JSON.stringify(input);
-  const { code, stdout, stderr } = await cluster.kubectl(args, input === undefined ? {} : { input: text });
+  const { code, stdout, stderr } = await cluster.kubectl(args, { input: text });
   if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
   return stdout;
 }

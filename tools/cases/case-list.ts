@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+
 /** Least level at which a case counts as shown, as the specification names it. */
 export type CaseLevel = (typeof caseLevels)[number];
 
@@ -32,4 +35,29 @@ function parseLevel(text: string, where: string): CaseLevel {
   if (level === undefined)
     throw new Error(`${where} has the level [${text}]; write one of ${caseLevels.join(", ")}`);
   return level;
+}
+
+/** The case lists of all acceptance files in the folder, in the order of their names. */
+export function readCaseLists(folder: string): readonly CaseList[] {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".md") && name !== "README.md");
+  return names.toSorted().map((name) => {
+    return parseCaseList(basename(name, ".md"), readFileSync(join(folder, name), "utf8"));
+  });
+}
+
+/** One case a test claims to show, e.g. `local-cluster` and `LC-01`. */
+export interface CaseName {
+  readonly list: string;
+  readonly id: string;
+}
+
+const leadingBracket = /^\s*\[(?<list>[a-z-]+)\/(?<ids>[A-Za-z0-9-]+(?:, ?[A-Za-z0-9-]+)*)\]/;
+
+/** The cases named by the brackets a test's name starts with: `[a/1]`, `[a/1] [b/2]` and `[a/1,2]`. */
+export function parseCaseNames(testName: string): readonly CaseName[] {
+  const match = leadingBracket.exec(testName);
+  const { list, ids } = match?.groups ?? {};
+  if (match === null || list === undefined || ids === undefined) return [];
+  const here = ids.split(",").map((id) => ({ list, id: id.trim() }));
+  return [...here, ...parseCaseNames(testName.slice(match[0].length))];
 }

@@ -1,6 +1,5 @@
 import type { TestReport, TestResult, TestStatus } from "../report/test-report.ts";
-import type { CaseLevel, CaseList } from "./case-list.ts";
-import { parseCaseNames } from "./case-names.ts";
+import { type CaseLevel, type CaseList, parseCaseNames } from "./case-list.ts";
 
 /** How the cases of one specification stand. A case with only skipped tests is missing; `skipped` lists every case with a skipped test. */
 export interface Standing {

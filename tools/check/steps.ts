@@ -7,6 +7,12 @@ export interface Step {
 
 /** All steps, cheap ones first. */
 export const steps: readonly Step[] = [
+  {
+    name: "commits",
+    script: "check:commits",
+    remedy:
+      "write the subject again with `git commit --amend` or `git rebase -i`; CONTRIBUTING.md has its form",
+  },
   { name: "format", script: "check:format", remedy: "run `npm run fix`" },
   {
     name: "lint and dependency rule",

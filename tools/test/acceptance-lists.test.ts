@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { readCaseLists } from "../cases/read-case-lists.ts";
+import { readCaseLists } from "../cases/case-list.ts";
 
 const lists = readCaseLists(resolve(import.meta.dirname, "../../docs/acceptance"));
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 
-import { parseCaseList } from "../cases/case-list.ts";
-import { parseCaseNames } from "../cases/case-names.ts";
+import { parseCaseList, parseCaseNames } from "../cases/case-list.ts";
 import { exitCodeOf, judgeCases } from "../cases/judge-cases.ts";
 import { printJudgement } from "../cases/print-judgement.ts";
 import { testFile, testReport, testResult } from "./report-builders.ts";

@@ -1,6 +1,6 @@
 import type { System } from "@quartermaster/runtime";
 
-import type { ExitCode } from "./exit-code.ts";
+import type { ExitCode } from "./errors.ts";
 import type { Invocation, OptionSpecs } from "./input/invocation.ts";
 import type { Terminal } from "./output/terminal.ts";
 

@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { realSystem } from "@quartermaster/runtime";
 
 import type { CommandContext } from "./command.ts";
-import { exitCode } from "./exit-code.ts";
+import { exitCode } from "./errors.ts";
 import { realTerminal } from "./output/terminal.ts";
 
 /** The process around a command: its terminal and its standard input. Without a signal, SIGINT ends the process at once. */

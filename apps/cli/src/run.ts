@@ -2,8 +2,7 @@ import { ApiError, classify, ConfigError } from "@quartermaster/runtime";
 
 import type { Command, CommandContext } from "./command.ts";
 import { allCommands } from "./commands/all-commands.ts";
-import { CliError, usageError } from "./errors.ts";
-import { type ExitCode, exitCode } from "./exit-code.ts";
+import { CliError, type ExitCode, exitCode, usageError } from "./errors.ts";
 import { parseInvocation } from "./input/invocation.ts";
 import { cleanLines } from "./output/clean-text.ts";
 import type { Terminal } from "./output/terminal.ts";

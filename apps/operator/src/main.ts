@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { ConfigError, realSystem } from "@quartermaster/runtime";
 
+import { SettingsError } from "./flag-table.ts";
 import { runOperator } from "./run-operator.ts";
-import { SettingsError } from "./settings-error.ts";
 import { describeSettings, readSettings } from "./settings.ts";
 
 try {

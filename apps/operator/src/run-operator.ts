@@ -11,10 +11,9 @@ import {
 } from "@quartermaster/runtime";
 
 import { allDomains } from "./all-domains.ts";
-import { readLicensingConfig } from "./licensing-config.ts";
-import { SettingsError } from "./settings-error.ts";
+import { SettingsError } from "./flag-table.ts";
+import { readLicensingConfig, readSubscriptionConfig } from "./read-config.ts";
 import type { Settings } from "./settings.ts";
-import { readSubscriptionConfig } from "./subscription-config.ts";
 
 /** What the operator runs in. */
 export interface Environment {
@@ -27,7 +26,7 @@ export async function runOperator(
   settings: Settings,
   { system, log = createLog({ level: settings.logLevel }) }: Environment,
 ): Promise<void> {
-  const { metricsPort, metricsHost, watchNamespace, concurrency, roles, webhook } = settings;
+  const { cluster, metrics, watchNamespace, concurrency, roles, webhook } = settings;
   try {
     await run({
       name: "quartermaster",
@@ -35,12 +34,11 @@ export async function runOperator(
       domains: domainsOf(settings),
       roles,
       ...(webhook === undefined ? {} : { webhook: { ...webhook, ...callersOf(settings) } }),
-      config: clusterOf(settings),
-      ...leaseOf(settings),
+      config: cluster,
+      ...leaseOf(settings.replica),
       ...(watchNamespace === undefined ? {} : { namespace: watchNamespace }),
       concurrency,
-      port: metricsPort,
-      ...(metricsHost === undefined ? {} : { host: metricsHost }),
+      ...metrics,
       system,
       log,
     });
@@ -59,23 +57,11 @@ function callersOf({ webhookClientCaPath: path }: Settings): Pick<WebhookOptions
   }
 }
 
-function clusterOf({
-  insecureSkipTlsVerify,
-  kubeconfigPath,
-  context,
-}: Settings): RunOptions["config"] & object {
-  return {
-    insecureSkipTlsVerify,
-    ...(kubeconfigPath === undefined ? {} : { kubeconfigPath }),
-    ...(context === undefined ? {} : { context }),
-  };
-}
-
 function leaseOf({
   leaseNamespace,
   identity,
   podUid,
-}: Settings): Pick<RunOptions, "lease" | "identity" | "pod"> {
+}: Settings["replica"]): Pick<RunOptions, "lease" | "identity" | "pod"> {
   const isPod = leaseNamespace !== undefined && identity !== undefined && podUid !== undefined;
   return {
     ...(leaseNamespace === undefined ? {} : { lease: { namespace: leaseNamespace } }),
@@ -85,20 +71,18 @@ function leaseOf({
 }
 
 function domainsOf(settings: Settings): readonly Domain[] {
-  const { domains, roles, requireAuthor, subscriptionConfigPath, webhook, leaseNamespace } = settings;
-  const { engineProxy, searchExporterImage, snapshotHosts } = settings;
+  const { domains, roles, requireAuthor, webhook } = settings;
+  const { leaseNamespace } = settings.replica;
   const operatorNamespace = webhook?.namespace ?? leaseNamespace;
   const all = allDomains({
     requireAuthor,
     search: {
-      ...(engineProxy === undefined ? {} : { engineProxy }),
-      ...(searchExporterImage === undefined ? {} : { exporterImage: searchExporterImage }),
-      ...(snapshotHosts === undefined ? {} : { snapshotHosts }),
+      ...settings.search,
       ...(leaseNamespace === undefined ? {} : { operatorNamespace: leaseNamespace }),
     },
-    licensing: readLicensingConfig(settings),
+    licensing: readLicensingConfig(settings.licensing),
     subscription: {
-      settings: readSubscriptionConfig(subscriptionConfigPath),
+      settings: readSubscriptionConfig(settings.subscription),
       requireAuthor,
       ...(operatorNamespace === undefined ? {} : { operatorNamespace }),
     },
@@ -120,11 +104,12 @@ function isListenError(error: unknown): error is ListenError {
 
 /** A port that is taken, or an address that is not ours, is a mistake in the flags. */
 function addressTaken(error: ListenError, settings: Settings): SettingsError {
-  const { metricsPort, metricsHost, webhook } = settings;
-  const isWebhook = error.port === webhook?.port && error.port !== metricsPort;
-  const [flags, host] = isWebhook ? ["webhook", webhook?.host] : ["metrics", metricsHost];
-  const place = `${host ?? "all addresses"}, port ${isWebhook ? webhook?.port : metricsPort} (${error.code})`;
-  return new SettingsError(`--${flags}-host, --${flags}-port: cannot listen on ${place}; choose another`, {
+  const { metrics, webhook } = settings;
+  const isWebhook = webhook !== undefined && error.port === webhook.port && error.port !== metrics.port;
+  const flags = isWebhook ? "webhook" : "metrics";
+  const { host, port } = isWebhook ? webhook : metrics;
+  const address = `${host ?? "all addresses"}, port ${port} (${error.code})`;
+  return new SettingsError(`--${flags}-host, --${flags}-port: cannot listen on ${address}; choose another`, {
     cause: error,
   });
 }

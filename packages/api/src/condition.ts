@@ -25,3 +25,8 @@ export const conditions = listMap(condition, ["type"])
   .describe(
     "Conditions of the object, one per type: Ready, Reconciling, Stalled and those specific to the kind. At most 32.",
   );
+
+/** The generation that a status belongs to; every kind with a controller has it. */
+export const observedGeneration = int64()
+  .optional()
+  .describe("The metadata.generation that the status was computed from.");

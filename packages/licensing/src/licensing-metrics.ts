@@ -4,8 +4,8 @@ import {
   type EnterpriseLicense,
   type LicenseAssociation,
   licenseTypes,
-  readDesiredLicense,
 } from "@quartermaster/api/licensing";
+import { readDesiredLicense } from "@quartermaster/license-selection";
 import type { DomainSeries, KubeObject } from "@quartermaster/runtime";
 
 /** What the controllers' watches hold, asked whenever the page is. */

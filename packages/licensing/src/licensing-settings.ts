@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 
-import { type LicenseParameters, licenseParameters } from "@quartermaster/api/licensing";
+import { type LicenseParameters, licenseParameters } from "@quartermaster/license-selection";
 
 /** How licences are handed out. */
 export interface LicensingSettings {

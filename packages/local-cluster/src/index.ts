@@ -1,10 +1,8 @@
-export { prepareRealNodes } from "./cluster/prepare-real-nodes.ts";
-export { reachHostPort } from "./cluster/reach-host-port.ts";
-export { podSocketOf, reachPods } from "./cluster/reach-pods.ts";
+export { prepareRealNodes, startLocalCluster } from "./cluster/start-local-cluster.ts";
+export { podSocketOf, reachHostPort, reachPods } from "./cluster/reach-pods.ts";
 export type { PodReach } from "./cluster/reach-pods.ts";
 export { clusterFolderOf, runBeside } from "./cluster/run-beside.ts";
 export type { Companion, RunningCompanion } from "./cluster/run-beside.ts";
-export { startLocalCluster } from "./cluster/start-local-cluster.ts";
 export type { LocalClusterOptions, NodeRequest, ReadyApi } from "./cluster/options.ts";
 export type {
   ApiServerHandle,
@@ -16,22 +14,20 @@ export type {
 export { executeCommand } from "./command/execute-command.ts";
 export { ApiClient } from "./api/api-client.ts";
 export type { ApiAccess, ApiAnswer, ApiRequest } from "./api/api-client.ts";
-export type { AuditPolicy } from "./control-plane/audit-policy.ts";
-export type { ComponentHandle } from "./control-plane/component.ts";
-export type { EtcdHandle } from "./control-plane/etcd.ts";
-export { debianPrograms } from "./debian/debian-programs.ts";
-export { provideProgram } from "./debian/provide-program.ts";
+export type { AuditPolicy } from "./control-plane/api-server-arguments.ts";
+export type { ComponentHandle, EtcdHandle } from "./control-plane/component.ts";
+export { debianPrograms, provideProgram } from "./debian/provide-program.ts";
 export type { ProgramRequest } from "./debian/provide-program.ts";
 export { provideProgramImage } from "./debian/provide-program-image.ts";
 export type { ProgramImage, ProgramImageRequest } from "./debian/provide-program-image.ts";
-export { progressPrinter } from "./assets/progress-printer.ts";
-export { folderEntries } from "./images/folder-entries.ts";
+export { progressPrinter } from "./assets/progress.ts";
+export { folderEntries } from "./images/tar.ts";
 export { writeImageLayout } from "./images/image-layout.ts";
 export type { ImageLayout } from "./images/image-layout.ts";
-export type { NodeHandle } from "./nodes/node.ts";
-export type { PodTarget } from "./nodes/pod-target.ts";
+export type { NodeHandle } from "./nodes/start-nodes.ts";
+export type { PodTarget } from "./nodes/relay-endpoint.ts";
 export type { PausableRelay } from "./relay/pausable-relay.ts";
 export { LocalClusterError } from "./errors.ts";
 export type { LocalClusterErrorCode } from "./errors.ts";
-export { createAuthority } from "./pki/certificate-authority.ts";
-export type { CertificateAuthority, CertifiedKey, LeafRequest } from "./pki/certificate-authority.ts";
+export { createAuthority } from "./pki/cluster-credentials.ts";
+export type { CertificateAuthority, LeafRequest } from "./pki/cluster-credentials.ts";

@@ -1,3 +1,4 @@
+import { firstTen } from "@quartermaster/api";
 import {
   held,
   type Lane,
@@ -15,7 +16,6 @@ import { clusterSettingsLane } from "./cluster-settings/cluster-settings-lane.ts
 import { dashboardsLane } from "./dashboards/dashboards-lane.ts";
 import { protectionLane } from "./deletion/protection-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
-import { firstTen } from "./first-ten.ts";
 import { formationLane } from "./formation/formation-lane.ts";
 import { handoverMessage, inheritChildren } from "./handover/inherit-children.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";

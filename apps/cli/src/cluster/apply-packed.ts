@@ -3,8 +3,7 @@ import type { Packed } from "@quartermaster/install-plan/offline";
 import { classify, defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
 
 import type { CommandContext } from "../command.ts";
-import { CliError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode } from "../errors.ts";
 import type { Cluster } from "./connect.ts";
 
 const secrets = defineKind<KubeObject>({

@@ -1,8 +1,7 @@
 import type { Live } from "@quartermaster/runtime";
 import { type ClusterObject, searchKinds } from "@quartermaster/search/offline";
 
-import { CliError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode } from "../errors.ts";
 import type { Cluster } from "./connect.ts";
 
 /** The search cluster of this name, of whichever kind; ends the program with `not found` when there is none. */

@@ -4,8 +4,7 @@ import { explainInjection, type InjectionExplanation } from "@quartermaster/subs
 import { connect } from "../cluster/connect.ts";
 import { subscriptionSettings } from "../cluster/subscription-settings.ts";
 import type { Command, CommandContext } from "../command.ts";
-import { CliError, usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode, usageError } from "../errors.ts";
 import { clusterOptions } from "../input/invocation.ts";
 import { readInput } from "../input/read-input.ts";
 import { print } from "../output/print.ts";

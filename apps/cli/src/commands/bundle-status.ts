@@ -2,7 +2,7 @@ import { type Bundle, bundle, type ClusterBundle, clusterBundle } from "@quarter
 
 import { type Cluster, connect } from "../cluster/connect.ts";
 import type { Command } from "../command.ts";
-import { exitCode } from "../exit-code.ts";
+import { exitCode } from "../errors.ts";
 import { clusterOptions } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
 

@@ -1,11 +1,11 @@
-import { type ClusterLicense, effectiveExpiryMs, type EnterpriseLicense } from "@quartermaster/api/licensing";
+import { type ClusterLicense, type EnterpriseLicense } from "@quartermaster/api/licensing";
+import { effectiveExpiryMs } from "@quartermaster/license-selection";
 import { type ExplainedCluster, explainLicenses, type LicenseWorld } from "@quartermaster/licensing";
 import type { Live } from "@quartermaster/runtime";
 
 import { licenseOptions, viewLicenses } from "../cluster/view-licenses.ts";
 import type { Command } from "../command.ts";
-import { CliError, usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode, usageError } from "../errors.ts";
 import { print } from "../output/print.ts";
 import { table } from "../render/table.ts";
 

@@ -1,15 +1,10 @@
-import {
-  clusterLicense,
-  enterpriseLicense,
-  exportLicense,
-  type ExportableLicense,
-} from "@quartermaster/api/licensing";
+import { clusterLicense, enterpriseLicense } from "@quartermaster/api/licensing";
+import { type ExportableLicense, exportLicense } from "@quartermaster/license-selection";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { type Cluster, connect } from "../cluster/connect.ts";
 import type { Command } from "../command.ts";
-import { CliError, usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode, usageError } from "../errors.ts";
 import { clusterOptions } from "../input/invocation.ts";
 import { print, toJson } from "../output/print.ts";
 

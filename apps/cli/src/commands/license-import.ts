@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 
-import { importLicense, readLicenseFile } from "@quartermaster/api/licensing";
+import { importLicense, readLicenseFile } from "@quartermaster/license-selection";
 
 import type { Command, CommandContext } from "../command.ts";
-import { CliError, usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode, usageError } from "../errors.ts";
 import { print, toYaml } from "../output/print.ts";
 
 /** Turns a vendor's file into objects. It speaks to no cluster. */

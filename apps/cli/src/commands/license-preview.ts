@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 
-import { type EnterpriseLicense, importLicense, readLicenseFile } from "@quartermaster/api/licensing";
+import { type EnterpriseLicense } from "@quartermaster/api/licensing";
+import { importLicense, readLicenseFile } from "@quartermaster/license-selection";
 import { type ExplainedCluster, explainLicenses, type LicenseWorld } from "@quartermaster/licensing";
 import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 
 import { type LicenseView, licenseOptions, viewLicenses } from "../cluster/view-licenses.ts";
 import type { Command } from "../command.ts";
-import { CliError, usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode, usageError } from "../errors.ts";
 import { print } from "../output/print.ts";
 import { table } from "../render/table.ts";
 

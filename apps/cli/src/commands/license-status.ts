@@ -2,7 +2,7 @@ import { allocationsOf, capacityOf, explainLicenses, storesOf, sumNeeds } from "
 
 import { type LicenseView, licenseOptions, viewLicenses } from "../cluster/view-licenses.ts";
 import type { Command } from "../command.ts";
-import { exitCode } from "../exit-code.ts";
+import { exitCode } from "../errors.ts";
 import { print } from "../output/print.ts";
 import { table } from "../render/table.ts";
 

@@ -10,8 +10,7 @@ import {
 import { applyPacked } from "../cluster/apply-packed.ts";
 import { connect } from "../cluster/connect.ts";
 import type { Command, CommandContext } from "../command.ts";
-import { usageError } from "../errors.ts";
-import { type ExitCode, exitCode } from "../exit-code.ts";
+import { type ExitCode, exitCode, usageError } from "../errors.ts";
 import { clusterOptions, type Invocation } from "../input/invocation.ts";
 import { type InputReading, readInput } from "../input/read-input.ts";
 import { print, toJson, toYaml } from "../output/print.ts";

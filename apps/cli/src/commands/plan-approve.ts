@@ -4,11 +4,10 @@ import { classify } from "@quartermaster/runtime";
 import { type Cluster, connect } from "../cluster/connect.ts";
 import { getPlan } from "../cluster/get-plan.ts";
 import type { Command } from "../command.ts";
-import { CliError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode } from "../errors.ts";
 import { clusterOptions, onlyPositional } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
-import { previewText } from "../render/preview-text.ts";
+import { previewText } from "../render/diff-text.ts";
 
 /** Approves the preview that the plan shows now, and no other. */
 export const planApproveCommand: Command = {

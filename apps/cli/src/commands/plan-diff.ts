@@ -1,13 +1,12 @@
 import { appliedForm, identityOf } from "@quartermaster/install-plan/offline";
 
-import { actAsAccount } from "../cluster/act-as-account.ts";
 import { connect } from "../cluster/connect.ts";
 import { deletionsOf, deletionsUnknown } from "../cluster/deletions.ts";
 import { diffMember } from "../cluster/diff-member.ts";
-import { getPlan } from "../cluster/get-plan.ts";
+import { actAsAccount, getPlan } from "../cluster/get-plan.ts";
 import { type PlanObject, planObjects } from "../cluster/plan-objects.ts";
 import type { Command } from "../command.ts";
-import { exitCode } from "../exit-code.ts";
+import { exitCode } from "../errors.ts";
 import { clusterOptions, onlyPositional } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
 import { diffText, type ObjectDiff } from "../render/diff-text.ts";

@@ -2,16 +2,13 @@ import { type InstallPlan, installPlan } from "@quartermaster/api";
 import { classify } from "@quartermaster/runtime";
 
 import { type Cluster, connect } from "../cluster/connect.ts";
-import { getPlan } from "../cluster/get-plan.ts";
-import { watchPlan } from "../cluster/watch-plan.ts";
+import { getPlan, watchPlan } from "../cluster/get-plan.ts";
 import type { Command } from "../command.ts";
-import { CliError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
-import { clusterOptions, onlyPositional } from "../input/invocation.ts";
-import { timeoutMs } from "../input/timeout.ts";
+import { CliError, exitCode } from "../errors.ts";
+import { clusterOptions, onlyPositional, timeoutMs } from "../input/invocation.ts";
 import { print, toYaml } from "../output/print.ts";
-import { progressOf, watchEnd } from "../render/plan-progress.ts";
 import { predecessorOf, rollbackPlan, rollbackText } from "../render/rollback-plan.ts";
+import { progressOf, watchEnd } from "../render/status-tree.ts";
 
 /** Goes back by going forward: a new plan with the content of the old one takes over from the current one. */
 export const planRollbackCommand: Command = {

@@ -1,17 +1,14 @@
 import type { InstallPlan } from "@quartermaster/api";
 
 import { type Cluster, connect } from "../cluster/connect.ts";
-import { getPlan } from "../cluster/get-plan.ts";
-import { watchPlan } from "../cluster/watch-plan.ts";
+import { getPlan, watchPlan } from "../cluster/get-plan.ts";
 import type { Command, CommandContext } from "../command.ts";
-import { exitCode } from "../exit-code.ts";
-import { clusterOptions, onlyPositional } from "../input/invocation.ts";
-import { timeoutMs } from "../input/timeout.ts";
+import { exitCode } from "../errors.ts";
+import { clusterOptions, onlyPositional, timeoutMs } from "../input/invocation.ts";
 import { cleanLines } from "../output/clean-text.ts";
 import { print } from "../output/print.ts";
 import { colored, plain } from "../render/paint.ts";
-import { watchEnd } from "../render/plan-progress.ts";
-import { isReady, statusTree } from "../render/status-tree.ts";
+import { isReady, statusTree, watchEnd } from "../render/status-tree.ts";
 
 /** Shows a plan as a tree, once or until it is ready or stuck. */
 export const planStatusCommand: Command = {

@@ -1,12 +1,10 @@
 import { type InstallPlan, planAnnotations } from "@quartermaster/api";
 import { serviceAccounts } from "@quartermaster/runtime/kinds";
 
-import { confirmPlan } from "../cluster/confirm-plan.ts";
 import { type Cluster, connect } from "../cluster/connect.ts";
-import { getPlan } from "../cluster/get-plan.ts";
+import { confirmPlan, getPlan } from "../cluster/get-plan.ts";
 import type { Command } from "../command.ts";
-import { CliError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import { CliError, exitCode } from "../errors.ts";
 import { clusterOptions, onlyPositional } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
 

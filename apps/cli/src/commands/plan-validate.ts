@@ -2,11 +2,9 @@ import { type ResourceManifest, resourceManifest } from "@quartermaster/api";
 import type { PackDocument } from "@quartermaster/install-plan/offline";
 
 import type { Command } from "../command.ts";
-import { usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
-import { type OurDocuments, ourDocuments } from "../input/our-documents.ts";
+import { exitCode, usageError } from "../errors.ts";
 import { planFaults } from "../input/plan-faults.ts";
-import { readInput } from "../input/read-input.ts";
+import { type OurDocuments, ourDocuments, readInput } from "../input/read-input.ts";
 import { print } from "../output/print.ts";
 
 /** Checks plans in files as far as that goes without a cluster. */

@@ -12,14 +12,16 @@ import {
 import { type Cluster, connect } from "../cluster/connect.ts";
 import { getSearchCluster } from "../cluster/get-search-cluster.ts";
 import type { Command } from "../command.ts";
-import { type AskPrometheus, prometheusAt, prometheusBehind } from "../dashboard/ask-prometheus.ts";
 import { dashboardPage } from "../dashboard/dashboard-page.ts";
 import { readPanels } from "../dashboard/panel-data.ts";
-import type { TimeRange } from "../dashboard/query-range.ts";
-import { CliError, usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
-import { type Invocation, onlyPositional } from "../input/invocation.ts";
-import { searchOptions } from "../input/search-options.ts";
+import {
+  type AskPrometheus,
+  prometheusAt,
+  prometheusBehind,
+  type TimeRange,
+} from "../dashboard/prometheus.ts";
+import { CliError, exitCode, usageError } from "../errors.ts";
+import { type Invocation, onlyPositional, searchOptions } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
 
 /** Draws a dashboard of a search cluster as one HTML page, from the panels that Grafana gets. */

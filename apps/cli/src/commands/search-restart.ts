@@ -3,10 +3,8 @@ import { kindOf, restartAnnotation } from "@quartermaster/search/offline";
 import { connect } from "../cluster/connect.ts";
 import { getSearchCluster } from "../cluster/get-search-cluster.ts";
 import type { Command } from "../command.ts";
-import { usageError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
-import { onlyPositional } from "../input/invocation.ts";
-import { searchOptions } from "../input/search-options.ts";
+import { exitCode, usageError } from "../errors.ts";
+import { onlyPositional, searchOptions } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
 import { searchTitle } from "../render/search-status.ts";
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { Command } from "../command.ts";
-import { exitCode } from "../exit-code.ts";
+import { exitCode } from "../errors.ts";
 import { print } from "../output/print.ts";
 
 /** Tells the version of the program. */

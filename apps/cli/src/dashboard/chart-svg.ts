@@ -1,15 +1,14 @@
 import type { Line, Point } from "./panel-data.ts";
-import type { TimeRange } from "./query-range.ts";
-import { axisMarks, valueText } from "./value-text.ts";
+import type { TimeRange } from "./prometheus.ts";
 
 /** What a chart shows. */
 export interface ChartRequest {
   readonly lines: readonly Line[];
   readonly range: TimeRange;
-  readonly unit?: string;
+  readonly unit?: string | undefined;
 }
 
-const size = { width: 460, height: 190 } as const;
+const chartSize = { width: 460, height: 190 } as const;
 const frame = { left: 54, right: 10, top: 8, bottom: 22 } as const;
 
 /** Text as it may stand in HTML or SVG, also in an attribute. Names of others cannot become marks of ours. */
@@ -30,16 +29,16 @@ export function chartSvg({ lines, range, unit }: ChartRequest): string {
   const x = (at: number): number =>
     frame.left +
     ((at - range.fromSeconds) / (range.toSeconds - range.fromSeconds)) *
-      (size.width - frame.left - frame.right);
+      (chartSize.width - frame.left - frame.right);
   const y = (value: number): number =>
-    size.height -
+    chartSize.height -
     frame.bottom -
-    ((value - bounds.low) / (bounds.high - bounds.low)) * (size.height - frame.top - frame.bottom);
+    ((value - bounds.low) / (bounds.high - bounds.low)) * (chartSize.height - frame.top - frame.bottom);
   const paths = lines.map((line, at) => lineSvg(line, { x, y, at, stepSeconds: range.stepSeconds }));
   const rows = axisMarks(bounds.low, bounds.high, unit).map((mark) => rowSvg(y(mark), valueText(mark, unit)));
   const columns = timeMarks(range).map((mark) => columnSvg(x(mark), clockText(mark, range)));
   const area = lines.length === 1 ? areaSvg(lines[0]?.points ?? [], { x, y, range }) : "";
-  return `<svg viewBox="0 0 ${String(size.width)} ${String(size.height)}" role="img">${rows.join("")}${columns.join("")}${area}${paths.join("")}</svg>`;
+  return `<svg viewBox="0 0 ${String(chartSize.width)} ${String(chartSize.height)}" role="img">${rows.join("")}${columns.join("")}${area}${paths.join("")}</svg>`;
 }
 
 /** From zero, so that a small change does not look like a large one; below it where values are. */
@@ -103,11 +102,11 @@ function areaSvg(points: readonly Point[], { x, y, range }: Place & { readonly r
 
 function rowSvg(at: number, text: string): string {
   const height = coordinate(at);
-  return `<line class="grid" x1="${String(frame.left)}" x2="${String(size.width - frame.right)}" y1="${height}" y2="${height}"/><text class="mark" x="${String(frame.left - 6)}" y="${coordinate(at + 3.5)}" text-anchor="end">${escaped(text)}</text>`;
+  return `<line class="grid" x1="${String(frame.left)}" x2="${String(chartSize.width - frame.right)}" y1="${height}" y2="${height}"/><text class="mark" x="${String(frame.left - 6)}" y="${coordinate(at + 3.5)}" text-anchor="end">${escaped(text)}</text>`;
 }
 
 function columnSvg(at: number, text: string): string {
-  return `<text class="mark" x="${coordinate(at)}" y="${String(size.height - 6)}" text-anchor="middle">${text}</text>`;
+  return `<text class="mark" x="${coordinate(at)}" y="${String(chartSize.height - 6)}" text-anchor="middle">${text}</text>`;
 }
 
 /** Round times of the day, at most six. */
@@ -134,4 +133,70 @@ export function isoText(seconds: number): string {
 
 function coordinate(value: number): string {
   return String(Math.round(value * 10) / 10);
+}
+
+/** A value in the words of its unit, as Grafana names units, e.g. `1.5 GiB` for 1610612736 `bytes`. */
+export function valueText(value: number, unit = "short"): string {
+  switch (unit) {
+    case "bytes":
+      return scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
+    case "percent":
+      return `${digits(value)} %`;
+    case "percentunit":
+      return `${digits(value * 100)} %`;
+    case "s":
+      return secondsText(value);
+    case "d":
+      return `${digits(value)} d`;
+    case "h":
+      return `${digits(value)} h`;
+    case "ops":
+    case "reqps":
+      return `${digits(value)}/s`;
+    default:
+      return scaled(value, 1000, ["", "k", "M", "G", "T"]);
+  }
+}
+
+function scaled(value: number, base: number, steps: readonly string[]): string {
+  const power = value === 0 ? 0 : Math.floor(Math.log(Math.abs(value)) / Math.log(base));
+  const at = Math.min(Math.max(power, 0), steps.length - 1);
+  return `${digits(value / base ** at)} ${steps[at] ?? ""}`.trim();
+}
+
+function secondsText(value: number): string {
+  const size = Math.abs(value);
+  if (size === 0) return "0 s";
+  if (size < 0.001) return `${digits(value * 1_000_000)} µs`;
+  if (size < 1) return `${digits(value * 1000)} ms`;
+  if (size < 120) return `${digits(value)} s`;
+  if (size < 7200) return `${digits(value / 60)} min`;
+  return size < 172_800 ? `${digits(value / 3600)} h` : `${digits(value / 86_400)} d`;
+}
+
+/** Three digits are enough to see, and no zeros at the end. */
+function digits(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 100 || Number.isInteger(value)) return String(Math.round(value));
+  return String(Number(value.toPrecision(3)));
+}
+
+/** Round values between the bounds, at most about five, for the marks of an axis. Sizes are round in KiB, MiB and so on. */
+export function axisMarks(low: number, high: number, unit = "short"): readonly number[] {
+  const largest = Math.max(Math.abs(low), Math.abs(high));
+  const power = unit === "bytes" ? Math.max(0, Math.floor(Math.log(largest) / Math.log(1024))) : 0;
+  const scale = 1024 ** power;
+  return roundMarks(low / scale, high / scale, 4).map((mark) => mark * scale);
+}
+
+function roundMarks(low: number, high: number, most: number): readonly number[] {
+  const rough = (high - low) / most;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power;
+  const marks: number[] = [];
+  // Values of an exporter may be so large that adding 1 changes nothing: the count ends the loop, not the sum.
+  const first = Math.ceil(low / step);
+  for (let count = 0; count <= most && (first + count) * step <= high + step * 1e-6; count += 1)
+    marks.push(Number(((first + count) * step).toPrecision(12)));
+  return marks;
 }

@@ -1,8 +1,7 @@
 import { printable } from "@quartermaster/runtime";
 import type { Panel } from "@quartermaster/search/offline";
 
-import type { AskPrometheus } from "./ask-prometheus.ts";
-import { queryRange, type RangeSeries, type TimeRange } from "./query-range.ts";
+import { type AskPrometheus, queryRange, type RangeSeries, type TimeRange } from "./prometheus.ts";
 
 /** A line of a chart: values that are numbers, in the order of time. */
 export interface Line {

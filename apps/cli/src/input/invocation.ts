@@ -92,3 +92,21 @@ export function onlyPositional({ positionals }: Invocation, what: string): strin
   if (others.length > 0) throw usageError(`only one ${what} is allowed; unexpected ${others.join(" ")}`);
   return first;
 }
+
+/** The flag `--timeout` in milliseconds. */
+export function timeoutMs(invocation: Invocation, byDefault: number): number {
+  const seconds = invocation.text("timeout");
+  if (seconds === undefined) return byDefault;
+  if (!/^\d{1,6}$/.test(seconds)) throw usageError("--timeout must be a number of seconds");
+  return Number(seconds) * 1_000;
+}
+
+/** Options of commands about search clusters. */
+export const searchOptions: OptionSpecs = {
+  ...clusterOptions,
+  namespace: {
+    type: "string",
+    short: "n",
+    describe: "namespace of the search cluster (default: the namespace of the context)",
+  },
+};

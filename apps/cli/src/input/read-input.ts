@@ -2,10 +2,12 @@ import type { Dirent } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 
-import { type PackDocument, readYaml } from "@quartermaster/install-plan/offline";
+import { flattenList, type PackDocument, readYaml } from "@quartermaster/install-plan/offline";
+import type { KubeObject, Live } from "@quartermaster/runtime";
+import { type ClusterObject, readDeclaration } from "@quartermaster/search/offline";
 
-import { CliError } from "../errors.ts";
-import { exitCode } from "../exit-code.ts";
+import type { CommandContext } from "../command.ts";
+import { CliError, exitCode } from "../errors.ts";
 
 /** Documents of all files, and everything that could not be read in them. */
 export interface InputReading {
@@ -88,4 +90,61 @@ function utf8Text(bytes: Uint8Array): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Documents by what they are; Lists, as kubectl writes them, are taken apart. */
+export interface OurDocuments {
+  readonly plans: readonly PackDocument[];
+  readonly manifests: readonly PackDocument[];
+  /** Objects of other kinds that stand in the same files, e.g. the plan's namespace and account. */
+  readonly others: readonly PackDocument[];
+}
+
+/** Sorts documents. What names no kind, or a kind of our group that there is not, counts as a plan: its check says what is wrong. */
+export function ourDocuments(documents: readonly PackDocument[]): OurDocuments {
+  const groups = Map.groupBy(documents.flatMap(itemsOf), ({ value }) => placeOf(value));
+  return {
+    plans: groups.get("plans") ?? [],
+    manifests: groups.get("manifests") ?? [],
+    others: groups.get("others") ?? [],
+  };
+}
+
+function itemsOf(document: PackDocument): readonly PackDocument[] {
+  const flattened = flattenList(document.value);
+  if (flattened.kind === "refused") return [document];
+  return flattened.items.map((value) => ({ ...document, value }));
+}
+
+function placeOf(value: unknown): keyof OurDocuments {
+  const { apiVersion, kind } =
+    typeof value === "object" && value !== null ? (value as Partial<KubeObject>) : {};
+  if (typeof apiVersion !== "string" || typeof kind !== "string") return "plans";
+  if (kind === "InstallPlan") return "plans";
+  if (!apiVersion.startsWith("install.quartermaster.dev/")) return "others";
+  return kind === "ResourceManifest" ? "manifests" : "plans";
+}
+
+/** The one search cluster in a file, with defaults filled in; other objects beside it are left alone. */
+export async function searchClusterOfFile(
+  file: string,
+  { readStandardInput }: CommandContext,
+): Promise<Live<ClusterObject>> {
+  const { documents, faults } = await readInput([file], readStandardInput);
+  if (faults.length > 0) throw new CliError(faults.join("\n"));
+  const { others } = ourDocuments(documents);
+  const read = others.map(({ value, source }) => ({ source, ...readDeclaration(value) }));
+  const malformed = read.flatMap((each) =>
+    each.kind === "malformed" ? each.faults.map((fault) => `${each.source}: ${fault}`) : [],
+  );
+  if (malformed.length > 0) throw new CliError(malformed.join("\n"));
+  const found = read.flatMap((each) => (each.kind === "read" ? [each.object] : []));
+  const [first, ...more] = found;
+  if (first === undefined)
+    throw new CliError(`${file}: no OpenSearchCluster and no ElasticsearchCluster found`, exitCode.notFound);
+  if (more.length === 0) return first;
+  const names = found.map(({ metadata }) => metadata.name).join(", ");
+  throw new CliError(
+    `${file}: there are several search clusters in it: ${names}; give a file with one of them`,
+  );
 }

@@ -17,7 +17,7 @@ export interface Explanation {
 
 interface Part {
   readonly because: readonly string[];
-  readonly remedies?: readonly string[];
+  readonly remedies?: readonly string[] | undefined;
 }
 
 /** Reads a plan's status as an experienced colleague would. */
@@ -175,7 +175,7 @@ function conditionParts({ metadata, spec }: InstallPlan, status: Status): readon
 
 function conditionPart({ reason, message }: Condition, usual: string | undefined): Part {
   const remedy = reasonRemedies.get(reason) ?? usual;
-  return { because: [`${reason}: ${message}`], ...(remedy === undefined ? {} : { remedies: [remedy] }) };
+  return { because: [`${reason}: ${message}`], remedies: remedy === undefined ? [] : [remedy] };
 }
 
 function permissionPart({ metadata, spec }: InstallPlan, { permissions }: Status): readonly Part[] {

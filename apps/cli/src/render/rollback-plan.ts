@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { unreachable } from "@quartermaster/runtime";
 
-import { progressOf } from "./plan-progress.ts";
+import { progressOf } from "./status-tree.ts";
 
 /** The plan from which this one took over: the last that it superseded, else the last that it names. */
 export function predecessorOf({ spec, status }: InstallPlan): string | undefined {

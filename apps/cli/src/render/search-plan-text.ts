@@ -1,3 +1,4 @@
+import { firstTen } from "@quartermaster/api";
 import { type EditPlan, limitsText, type PoolEdit, type PoolScaling } from "@quartermaster/search/offline";
 
 /** What an edit would do, for people. */
@@ -35,14 +36,15 @@ function stepLines({ pools, removals, restarts }: EditPlan): readonly string[] {
     ...pools.flatMap(poolLines),
     ...(removals.length === 0
       ? []
-      : [`drained and removed, one at a time: ${named(removals)}`, ...pools.flatMap(droppedLines)]),
-    ...(restarts.length === 0 ? [] : [`restarted, one at a time: ${named(restarts)}`]),
+      : [`drained and removed, one at a time: ${firstTen(removals)}`, ...pools.flatMap(droppedLines)]),
+    ...(restarts.length === 0 ? [] : [`restarted, one at a time: ${firstTen(restarts)}`]),
   ];
 }
 
 function poolLines({ pool, change, from, to, added }: PoolEdit): readonly string[] {
-  if (change === "created") return [`pool ${pool} is created with ${nodes(to)}: ${named(added)}`];
-  if (change === "grows") return [`pool ${pool} grows from ${String(from)} to ${nodes(to)}: ${named(added)}`];
+  if (change === "created") return [`pool ${pool} is created with ${nodes(to)}: ${firstTen(added)}`];
+  if (change === "grows")
+    return [`pool ${pool} grows from ${String(from)} to ${nodes(to)}: ${firstTen(added)}`];
   return change === "shrinks" ? [`pool ${pool} shrinks from ${String(from)} to ${nodes(to)}`] : [];
 }
 
@@ -85,9 +87,4 @@ function scalingLine(scaling: PoolScaling): string {
 
 function nodes(count: number): string {
   return count === 1 ? "1 node" : `${String(count)} nodes`;
-}
-
-function named(names: readonly string[]): string {
-  const shown = names.slice(0, 10).join(", ");
-  return names.length > 10 ? `${shown} and ${String(names.length - 10)} more` : shown;
 }

@@ -2,7 +2,7 @@ import type { Live } from "@quartermaster/runtime";
 import { type ClusterObject, limitsText } from "@quartermaster/search/offline";
 
 import type { Paint, Tone } from "./paint.ts";
-import { tableText } from "./table-text.ts";
+import { tableLines } from "./table.ts";
 
 type Status = NonNullable<ClusterObject["status"]>;
 
@@ -119,7 +119,7 @@ function poolRows({ nodePools = [] }: Status): readonly string[] {
     component,
     ...[desired, target, ready, current, outdated].map((count) => String(count ?? "")),
   ]);
-  return tableText([["NAME", "DESIRED", "TARGET", "READY", "CURRENT", "OUTDATED"], ...rows]);
+  return tableLines([["NAME", "DESIRED", "TARGET", "READY", "CURRENT", "OUTDATED"], ...rows]);
 }
 
 function scalingRows({ autoscaling }: Status): readonly string[] {
@@ -136,7 +136,7 @@ function scalingRows({ autoscaling }: Status): readonly string[] {
     ...(message === undefined ? [] : [`${pool}: ${message}`]),
   ]);
   return [
-    ...tableText([["NAME", "MODE", "CURRENT", "TARGET", "RECOMMENDED", "LIMITED BY"], ...rows]),
+    ...tableLines([["NAME", "MODE", "CURRENT", "TARGET", "RECOMMENDED", "LIMITED BY"], ...rows]),
     ...words,
   ];
 }
@@ -151,7 +151,7 @@ function nodeRows({ nodes = [] }: Status): readonly string[] {
     outdatedBecause.length > 0 ? "outdated" : "current",
     roles.join(","),
   ]);
-  return tableText([["NAME", "VERSION", "MEMBER", "VOTER", "CONFIGURATION", "ROLES"], ...rows]);
+  return tableLines([["NAME", "VERSION", "MEMBER", "VOTER", "CONFIGURATION", "ROLES"], ...rows]);
 }
 
 function yesOrNo(value: boolean | undefined): string {

@@ -3,8 +3,7 @@ import { parse } from "yaml";
 
 import { cleanLines, cleanText } from "../../src/output/clean-text.ts";
 import { toJson, toYaml } from "../../src/output/print.ts";
-import { diffText } from "../../src/render/diff-text.ts";
-import { previewText } from "../../src/render/preview-text.ts";
+import { diffText, previewText } from "../../src/render/diff-text.ts";
 import { statusTree } from "../../src/render/status-tree.ts";
 import { type } from "../support/person.ts";
 import { aPlan } from "../support/plans.ts";

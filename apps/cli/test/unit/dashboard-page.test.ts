@@ -1,10 +1,10 @@
 import type { Panel } from "@quartermaster/search/offline";
 import { describe, expect, test } from "vitest";
 
-import { prometheusAt } from "../../src/dashboard/ask-prometheus.ts";
+import { axisMarks, valueText } from "../../src/dashboard/chart-svg.ts";
 import { dashboardPage } from "../../src/dashboard/dashboard-page.ts";
 import { type PanelData, readPanels } from "../../src/dashboard/panel-data.ts";
-import { axisMarks, valueText } from "../../src/dashboard/value-text.ts";
+import { prometheusAt } from "../../src/dashboard/prometheus.ts";
 
 const range = { fromSeconds: 1_700_000_000, toSeconds: 1_700_003_600, stepSeconds: 60 };
 const panel: Panel = { title: "Nodes", description: "Members.", queries: [["up", "{{node}}"]] };

@@ -1,7 +1,7 @@
 import { planPhases } from "@quartermaster/api";
 import { describe, expect, test } from "vitest";
 
-import { progressOf, watchEnd } from "../../src/render/plan-progress.ts";
+import { progressOf, watchEnd } from "../../src/render/status-tree.ts";
 import { aCondition, aPlan } from "../support/plans.ts";
 
 describe("whether to wait for a plan", () => {

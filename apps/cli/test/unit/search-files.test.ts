@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { withoutWith } from "../../src/up/search/words-for-search.ts";
 import { type } from "../support/person.ts";
 
 let folder: string;
@@ -236,23 +235,5 @@ describe("qm search explain from a file", () => {
 
   test("a cluster or a file, not both", async () => {
     expect(await type(["search", "explain", "logs", "-f", "-"])).toMatchObject({ code: 2 });
-  });
-});
-
-describe("the words of make up", () => {
-  test.each([
-    { words: ["--name", "a"], want: { asked: [], rest: ["--name", "a"] } },
-    { words: ["--with", "search", "--name", "a"], want: { asked: ["search"], rest: ["--name", "a"] } },
-    { words: ["--name", "a", "--with=search"], want: { asked: ["search"], rest: ["--name", "a"] } },
-    { words: ["--with", "search,monitoring"], want: { asked: ["search", "monitoring"], rest: [] } },
-  ])("$words", ({ words, want }) => {
-    expect(withoutWith(words)).toEqual(want);
-  });
-
-  test("what there is not is refused", () => {
-    expect(() => withoutWith(["--with", "kafka"])).toThrow(
-      "--with kafka: there is only search, elasticsearch, monitoring",
-    );
-    expect(() => withoutWith(["--with", "monitoring"])).toThrow("say also which cluster is monitored");
   });
 });

@@ -6,6 +6,7 @@ import { phasePage } from "@quartermaster/install-plan";
 import { monitoringFiles } from "@quartermaster/search";
 
 import { allDomains } from "../all-domains.ts";
+import { settingsTable } from "../settings.ts";
 import { permissionFiles } from "./permission-files.ts";
 
 /** `main.ts` writes the generated files; `main.ts --check` only says which are stale, and fails when one is. */
@@ -13,7 +14,9 @@ const root = join(import.meta.dirname, "../../../..");
 const isCheck = process.argv.includes("--check");
 const domains = Object.values(allDomains({ requireAuthor: true }));
 const phases = { path: "docs/reference/plan-phases.md", content: phasePage() };
-const files = [...generatedFiles(), ...permissionFiles(domains), ...monitoringFiles(), phases];
+const operatorPage = "docs/reference/operator.md";
+const flags = { path: operatorPage, content: withFlags(readIfThere(join(root, operatorPage)) ?? "") };
+const files = [...generatedFiles(), ...permissionFiles(domains), ...monitoringFiles(), phases, flags];
 const stale = files.filter(({ path, content }) => readIfThere(join(root, path)) !== content);
 
 for (const { path, content } of isCheck ? [] : stale) {
@@ -22,6 +25,11 @@ for (const { path, content } of isCheck ? [] : stale) {
 }
 for (const { path } of stale) process.stdout.write(`${isCheck ? "stale" : "wrote"} ${path}\n`);
 if (isCheck && stale.length > 0) process.exitCode = 1;
+
+/** The page with the flags of today; the rest of it is written by hand. */
+function withFlags(page: string): string {
+  return page.replace(/^\| flag \| environment \|[^]*?(?=^$)/m, settingsTable());
+}
 
 function readIfThere(path: string): string | undefined {
   try {

@@ -3,18 +3,21 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { SettingsError } from "../../src/settings-error.ts";
+import { SettingsError } from "../../src/flag-table.ts";
 import { describeSettings, readSettings, type Settings } from "../../src/settings.ts";
 
 const defaults: Settings = {
   domains: ["install-plan", "subscription"],
   roles: ["controllers"],
-  insecureSkipTlsVerify: false,
-  metricsPort: 8080,
   logLevel: "info",
   concurrency: 4,
   requireAuthor: false,
-  licenseNamespace: "quartermaster-licenses",
+  cluster: { insecureSkipTlsVerify: false },
+  metrics: { port: 8080 },
+  replica: {},
+  subscription: {},
+  search: {},
+  licensing: { licenseNamespace: "quartermaster-licenses" },
   isHelpWanted: false,
 };
 
@@ -30,51 +33,65 @@ const cases: readonly Case[] = [
   {
     name: "a subscription configuration",
     args: ["--subscription-config", "/s.json"],
-    want: { ...defaults, subscriptionConfigPath: "/s.json" },
+    want: { ...defaults, subscription: { configPath: "/s.json" } },
   },
   {
     name: "a proxy to engines, as a socket",
     args: ["--engine-proxy", "unix:/run/pods.sock"],
-    want: { ...defaults, engineProxy: { socketPath: "/run/pods.sock" } },
+    want: { ...defaults, search: { engineProxy: { socketPath: "/run/pods.sock" } } },
   },
   {
     name: "a proxy to engines, as an address",
     env: { QM_ENGINE_PROXY: "http://10.0.0.1:3128" },
-    want: { ...defaults, engineProxy: { host: "10.0.0.1", port: 3128 } },
+    want: { ...defaults, search: { engineProxy: { host: "10.0.0.1", port: 3128 } } },
   },
   {
     name: "an image of the exporter",
     args: ["--search-exporter-image", "registry/exporter:1"],
-    want: { ...defaults, searchExporterImage: "registry/exporter:1" },
+    want: { ...defaults, search: { exporterImage: "registry/exporter:1" } },
   },
   { name: "domains", args: ["--domains", "install-plan"], want: { ...defaults, domains: ["install-plan"] } },
   {
     name: "flags",
     args: ["--kubeconfig", "/k", "--metrics-port=0", "--concurrency", "8", "--log-level", "debug"],
-    want: { ...defaults, kubeconfigPath: "/k", metricsPort: 0, concurrency: 8, logLevel: "debug" },
+    want: {
+      ...defaults,
+      cluster: { ...defaults.cluster, kubeconfigPath: "/k" },
+      metrics: { port: 0 },
+      concurrency: 8,
+      logLevel: "debug",
+    },
   },
   {
     name: "a flag that stands alone",
     args: ["--insecure-skip-tls-verify", "--context", "mine"],
-    want: { ...defaults, insecureSkipTlsVerify: true, context: "mine" },
+    want: { ...defaults, cluster: { insecureSkipTlsVerify: true, context: "mine" } },
   },
   {
     name: "environment",
     env: { QM_LEASE_NAMESPACE: "quartermaster", QM_IDENTITY: "pod-1", QM_WATCH_NAMESPACE: "shop" },
-    want: { ...defaults, leaseNamespace: "quartermaster", identity: "pod-1", watchNamespace: "shop" },
+    want: {
+      ...defaults,
+      replica: { leaseNamespace: "quartermaster", identity: "pod-1" },
+      watchNamespace: "shop",
+    },
   },
   {
     name: "a flag against its variable",
     args: ["--context", "mine"],
     env: { QM_CONTEXT: "theirs" },
-    want: { ...defaults, context: "mine" },
+    want: { ...defaults, cluster: { ...defaults.cluster, context: "mine" } },
   },
   {
     name: "an empty variable counts as none",
     env: { QM_WATCH_NAMESPACE: "", QM_METRICS_PORT: "", QM_CONCURRENCY: "", QM_LOG_LEVEL: "" },
     want: defaults,
   },
-  { name: "an address", args: ["--metrics-host", "::1"], want: { ...defaults, metricsHost: "::1" } },
+  {
+    name: "an address",
+    args: ["--metrics-host", "::1"],
+    want: { ...defaults, metrics: { port: 8080, host: "::1" } },
+  },
   { name: "a switch", args: ["--require-author"], want: { ...defaults, requireAuthor: true } },
   {
     name: "a switch against its variable",

@@ -1,7 +1,7 @@
-import { atomicList, int32, int64, listMap, timestamp } from "@quartermaster/runtime/schema";
+import { atomicList, int32, listMap, timestamp } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-import { conditions } from "../condition.ts";
+import { conditions, observedGeneration } from "../condition.ts";
 import { objectIdentity } from "./stage.ts";
 
 const count = int32().min(0).default(0);
@@ -147,9 +147,7 @@ export type PlanPhase = (typeof planPhases)[number];
 
 /** Status of a plan. */
 export const installPlanStatus = z.strictObject({
-  observedGeneration: int64()
-    .optional()
-    .describe("The metadata.generation that the status was computed from."),
+  observedGeneration,
   phase: z
     .enum(planPhases)
     .optional()

@@ -1,8 +1,8 @@
-import { cel, defineCustomResource, embedded, int64 } from "@quartermaster/runtime/schema";
+import { cel, defineCustomResource, embedded } from "@quartermaster/runtime/schema";
 import type { CustomResource, ObjectOf } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-import { conditions } from "../condition.ts";
+import { conditions, observedGeneration } from "../condition.ts";
 import { objectName } from "../object-name.ts";
 import { objectIdentity } from "./stage.ts";
 
@@ -56,9 +56,7 @@ export const resourceManifestSpec = cel(
 );
 
 const resourceManifestStatus = z.strictObject({
-  observedGeneration: int64()
-    .optional()
-    .describe("The metadata.generation that the status was computed from."),
+  observedGeneration,
   valid: z.boolean().optional().describe("Whether the object can be read and matches sha256."),
   reason: z
     .string()

@@ -3,14 +3,13 @@ import {
   type CustomResource,
   defineCustomResource,
   int32,
-  int64,
   listSet,
   type ObjectOf,
   timestamp,
 } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-import { conditions } from "../condition.ts";
+import { conditions, observedGeneration } from "../condition.ts";
 import {
   dateRules,
   licenseColumns,
@@ -34,9 +33,7 @@ const clusterLicenseSpec = cel(
 );
 
 const clusterLicenseStatus = z.strictObject({
-  observedGeneration: int64()
-    .optional()
-    .describe("The metadata.generation that the status was computed from."),
+  observedGeneration,
   conditions,
   state: licenseState.optional(),
   ...stateTimes,

@@ -11,7 +11,7 @@ import {
 } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-import { conditions } from "../condition.ts";
+import { conditions, observedGeneration } from "../condition.ts";
 import {
   licenseFields,
   dateRules,
@@ -140,9 +140,7 @@ const allocation = z.strictObject({
 });
 
 const enterpriseLicenseStatus = z.strictObject({
-  observedGeneration: int64()
-    .optional()
-    .describe("The metadata.generation that the status was computed from."),
+  observedGeneration,
   conditions,
   state: licenseState.optional(),
   ...stateTimes,

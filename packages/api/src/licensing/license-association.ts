@@ -2,7 +2,6 @@ import {
   type CustomResource,
   defineCustomResource,
   int32,
-  int64,
   listMap,
   map,
   type ObjectOf,
@@ -10,7 +9,7 @@ import {
 } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-import { conditions } from "../condition.ts";
+import { conditions, observedGeneration } from "../condition.ts";
 import { namespaceNameOrEmpty } from "../object-name.ts";
 import { licenseUid, objectName } from "./license-fields.ts";
 import { LICENSING_GROUP } from "./license-names.ts";
@@ -67,9 +66,7 @@ const candidate = z.strictObject({
 });
 
 const licenseAssociationStatus = z.strictObject({
-  observedGeneration: int64()
-    .optional()
-    .describe("The metadata.generation that the status was computed from."),
+  observedGeneration,
   conditions,
   state: z
     .enum(["Pending", "Applied", "Superseded", "Rejected", "Released"])

@@ -2,7 +2,12 @@ import { cel, int32, int64, timestamp } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 import { objectName as dnsSubdomain } from "../object-name.ts";
-import { licenseTypes } from "./license-type.ts";
+
+/** Types that a licence file can have, lowest first. Basic cannot be uploaded, only started. */
+export const licenseTypes = ["trial", "standard", "gold", "platinum", "enterprise"] as const;
+
+/** The type of a licence that can be uploaded. */
+export type LicenseType = (typeof licenseTypes)[number];
 
 /** The name of a Secret, a licence or a cluster. */
 export const objectName: z.ZodString = dnsSubdomain();

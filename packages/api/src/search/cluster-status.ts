@@ -1,7 +1,7 @@
 import { int32, int64, listMap, raw, timestamp } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-import { conditions } from "../condition.ts";
+import { conditions, observedGeneration } from "../condition.ts";
 import { autoscalingStatus } from "./autoscaling.ts";
 
 const text = z.string().max(1024).optional();
@@ -195,9 +195,7 @@ const entryRecords = (most: number, what: string) =>
 
 /** Status of a search cluster. Nothing in it changes by itself. */
 export const clusterStatus = z.strictObject({
-  observedGeneration: int64()
-    .optional()
-    .describe("The metadata.generation that the status was computed from."),
+  observedGeneration,
   conditions,
   clusterUuid: text.describe("UUID of the cluster in the engine. Recorded once the cluster has formed."),
   version: text.describe("Version that every node runs."),

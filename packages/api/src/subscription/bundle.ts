@@ -3,13 +3,12 @@ import {
   type CustomResource,
   defineCustomResource,
   int32,
-  int64,
   listMap,
   type ObjectOf,
 } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-import { conditions } from "../condition.ts";
+import { conditions, observedGeneration } from "../condition.ts";
 import {
   fewItems,
   readyColumns,
@@ -44,9 +43,7 @@ export const bundleSpec = cel(
 );
 
 const bundleStatus = z.strictObject({
-  observedGeneration: int64()
-    .optional()
-    .describe("The metadata.generation that the status was computed from."),
+  observedGeneration,
   conditions,
 });
 

@@ -2,14 +2,13 @@ import {
   cel,
   type CustomResource,
   defineCustomResource,
-  int64,
   listMap,
   listSet,
   type ObjectOf,
 } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
-import { conditions } from "../condition.ts";
+import { conditions, observedGeneration } from "../condition.ts";
 import {
   clusterReference,
   fewItems,
@@ -64,9 +63,7 @@ const share = z.strictObject({
 });
 
 const clusterBundleStatus = z.strictObject({
-  observedGeneration: int64()
-    .optional()
-    .describe("The metadata.generation that the status was computed from."),
+  observedGeneration,
   clusterRole: z
     .string()
     .max(253)

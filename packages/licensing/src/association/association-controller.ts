@@ -1,12 +1,12 @@
 import { elasticsearchCluster } from "@quartermaster/api";
 import {
-  clusterLicense,
   type ClusterLicense,
-  licenseAssociation,
+  clusterLicense,
   type LicenseAssociation,
+  licenseAssociation,
   licenseNames,
-  sleepUntil,
 } from "@quartermaster/api/licensing";
+import { sleepUntil } from "@quartermaster/license-selection";
 import {
   byNamespace,
   type Context,

@@ -1,15 +1,14 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
+import type { ClusterLicense, LicenseAssociation } from "@quartermaster/api/licensing";
 import {
-  type ClusterLicense,
   clusterLicenseCandidate,
-  type LicenseAssociation,
   type LicenseCandidate,
   licensedCluster,
   type LicenseParameters,
   type LicenseVerdict,
   rankCandidates,
   selectLicense,
-} from "@quartermaster/api/licensing";
+} from "@quartermaster/license-selection";
 import type { Live, ReconcileEvent } from "@quartermaster/runtime";
 
 import { clusterNeed } from "../pool/capacity.ts";

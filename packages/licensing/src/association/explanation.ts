@@ -1,11 +1,11 @@
+import { type LicenseAssociation } from "@quartermaster/api/licensing";
 import {
   dayMs,
   effectiveExpiryMs,
-  type LicenseAssociation,
   type LicenseCandidate,
   type LicenseParameters,
   type LicenseVerdict,
-} from "@quartermaster/api/licensing";
+} from "@quartermaster/license-selection";
 import { canonicalJson } from "@quartermaster/runtime";
 
 import type { Binding } from "../binding/decide-binding.ts";

@@ -1,12 +1,12 @@
 import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
 import {
-  clusterLicense,
   type ClusterLicense,
-  licenseAssociation,
+  clusterLicense,
   type LicenseAssociation,
+  licenseAssociation,
   licenseNames,
-  sleepUntil,
 } from "@quartermaster/api/licensing";
+import { sleepUntil } from "@quartermaster/license-selection";
 import {
   type Context,
   type Controller,

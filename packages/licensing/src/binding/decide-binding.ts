@@ -1,9 +1,11 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
 import {
   type ClusterLicense,
-  clusterLicenseCandidate,
   type EnterpriseLicense,
   type LicenseAssociation,
+} from "@quartermaster/api/licensing";
+import {
+  clusterLicenseCandidate,
   type LicenseCandidate,
   licensedCluster,
   type LicensedCluster,
@@ -12,7 +14,7 @@ import {
   rankCandidates,
   type RankedCandidates,
   selectLicense,
-} from "@quartermaster/api/licensing";
+} from "@quartermaster/license-selection";
 import type { Live } from "@quartermaster/runtime";
 
 import { type OtherNeeds, runState, silentSinceMs } from "../pool/capacity.ts";

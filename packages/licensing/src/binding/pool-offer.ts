@@ -1,4 +1,8 @@
-import { type LicenseCandidate, rankCandidates, type RankedCandidates } from "@quartermaster/api/licensing";
+import {
+  type LicenseCandidate,
+  rankCandidates,
+  type RankedCandidates,
+} from "@quartermaster/license-selection";
 import { meetsAll } from "@quartermaster/runtime";
 
 import { type ClusterNeed, clusterNeed, hasRoom, type RunState } from "../pool/capacity.ts";

@@ -1,14 +1,14 @@
 import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
 import {
-  clusterLicense,
   type ClusterLicense,
+  clusterLicense,
   enterpriseLicense,
-  licenseAssociation,
   type LicenseAssociation,
+  licenseAssociation,
   LICENSED_CLUSTER_LABEL,
   licenseNames,
-  sleepUntil,
 } from "@quartermaster/api/licensing";
+import { sleepUntil } from "@quartermaster/license-selection";
 import {
   byNamespace,
   type ConditionUpdate,

@@ -1,4 +1,4 @@
-import { dayMs, type LicenseParameters } from "@quartermaster/api/licensing";
+import { dayMs, type LicenseParameters } from "@quartermaster/license-selection";
 import type { Condition, ConditionUpdate, ReconcileEvent } from "@quartermaster/runtime";
 
 import { licensingReasons as reasons } from "../reasons.ts";

@@ -1,11 +1,11 @@
 import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
 import {
-  clusterLicense,
   type ClusterLicense,
-  enterpriseLicense,
+  clusterLicense,
   type EnterpriseLicense,
-  licenseAssociation,
+  enterpriseLicense,
   type LicenseAssociation,
+  licenseAssociation,
   SIGNATURE_SECRET_TYPE,
 } from "@quartermaster/api/licensing";
 import {

@@ -4,8 +4,8 @@ import {
   type EnterpriseLicense,
   enterpriseLicense,
   licenseAssociation,
-  sleepUntil,
 } from "@quartermaster/api/licensing";
+import { sleepUntil } from "@quartermaster/license-selection";
 import {
   type Context,
   type Controller,

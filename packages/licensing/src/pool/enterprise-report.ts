@@ -1,8 +1,5 @@
-import {
-  effectiveExpiryMs,
-  type EnterpriseLicense,
-  type LicenseParameters,
-} from "@quartermaster/api/licensing";
+import { type EnterpriseLicense } from "@quartermaster/api/licensing";
+import { effectiveExpiryMs, type LicenseParameters } from "@quartermaster/license-selection";
 import type { ConditionUpdate, ReconcileEvent, StatusOf } from "@quartermaster/runtime";
 
 import {

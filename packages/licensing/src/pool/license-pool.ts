@@ -1,13 +1,12 @@
 import type { KeyObject } from "node:crypto";
 
+import { type EnterpriseLicense, OUTER_SIGNATURE_KEY } from "@quartermaster/api/licensing";
 import {
-  type EnterpriseLicense,
   isEnterpriseSigned,
   isStackSigned,
   type LicenseCandidate,
   type LicenseFault,
   type NestedLicenseSpec,
-  OUTER_SIGNATURE_KEY,
   rankCandidates,
   type RankedCandidates,
   readSignature,
@@ -15,7 +14,7 @@ import {
   type SignatureSecret,
   stackCandidate,
   type StackLicenseSpec,
-} from "@quartermaster/api/licensing";
+} from "@quartermaster/license-selection";
 import { definedFields, type Live } from "@quartermaster/runtime";
 
 import { licensingReasons as reasons } from "../reasons.ts";

@@ -1,5 +1,5 @@
 import { elasticsearchCluster } from "@quartermaster/api";
-import { type ClusterLicense, clusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
+import { clusterLicense, type ClusterLicense, licenseAssociation } from "@quartermaster/api/licensing";
 import { secrets } from "@quartermaster/runtime/kinds";
 import { connect, eventually, makeIdentity } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 import { elasticsearchCluster } from "@quartermaster/api";
 import {
-  type ClusterLicense,
   clusterLicense,
+  type ClusterLicense,
   enterpriseLicense,
   licenseAssociation,
 } from "@quartermaster/api/licensing";

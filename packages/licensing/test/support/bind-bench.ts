@@ -1,9 +1,9 @@
 import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/api";
 import {
-  type ClusterLicense,
   clusterLicense,
-  type LicenseAssociation,
+  type ClusterLicense,
   licenseAssociation,
+  type LicenseAssociation,
 } from "@quartermaster/api/licensing";
 import { controllerReference, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";

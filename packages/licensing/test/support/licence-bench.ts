@@ -4,8 +4,8 @@ import { type ElasticsearchCluster, elasticsearchCluster } from "@quartermaster/
 import {
   type ClusterLicense,
   clusterLicense,
-  enterpriseLicense,
   type EnterpriseLicense,
+  enterpriseLicense,
   type LicenseAssociation,
   licenseAssociation,
   LICENSING_GROUP,

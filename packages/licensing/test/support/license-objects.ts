@@ -1,5 +1,6 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import { dayMs, type EnterpriseLicense, SIGNATURE_SECRET_TYPE } from "@quartermaster/api/licensing";
+import { type EnterpriseLicense, SIGNATURE_SECRET_TYPE } from "@quartermaster/api/licensing";
+import { dayMs } from "@quartermaster/license-selection";
 import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 

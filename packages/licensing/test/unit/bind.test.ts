@@ -1,4 +1,4 @@
-import { type ClusterLicense, clusterLicense } from "@quartermaster/api/licensing";
+import { clusterLicense, type ClusterLicense } from "@quartermaster/api/licensing";
 import type { Live } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 import { interruptEachWrite, type RecordedWork, textOfWrite, writesUponOthers } from "@quartermaster/testkit";

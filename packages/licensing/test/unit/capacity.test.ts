@@ -1,5 +1,6 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import { type EnterpriseLicense, licenseParameters } from "@quartermaster/api/licensing";
+import { type EnterpriseLicense } from "@quartermaster/api/licensing";
+import { licenseParameters } from "@quartermaster/license-selection";
 import { describe, expect, test } from "vitest";
 
 import { capacityOf, clusterNeed, hasRoom, runState, sumNeeds } from "../../src/pool/capacity.ts";

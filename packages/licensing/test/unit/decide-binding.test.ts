@@ -1,10 +1,6 @@
 import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
-import {
-  dayMs,
-  type EnterpriseLicense,
-  type LicenseAssociation,
-  licenseParameters,
-} from "@quartermaster/api/licensing";
+import { type EnterpriseLicense, type LicenseAssociation } from "@quartermaster/api/licensing";
+import { dayMs, licenseParameters } from "@quartermaster/license-selection";
 import { controllerReference, type Live } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 

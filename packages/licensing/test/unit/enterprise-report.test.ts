@@ -1,4 +1,4 @@
-import { licenseParameters } from "@quartermaster/api/licensing";
+import { licenseParameters } from "@quartermaster/license-selection";
 import { describe, expect, test } from "vitest";
 
 import { KnownClusters } from "../../src/known-clusters.ts";

@@ -1,4 +1,4 @@
-import { dayMs, licenseParameters, sleepUntil } from "@quartermaster/api/licensing";
+import { dayMs, licenseParameters, sleepUntil } from "@quartermaster/license-selection";
 import { expect, test } from "vitest";
 
 import { expiryReport, licenseState } from "../../src/expiry/license-state.ts";

@@ -1,4 +1,4 @@
-import type { SignatureSecret } from "@quartermaster/api/licensing";
+import type { SignatureSecret } from "@quartermaster/license-selection";
 import { describe, expect, test } from "vitest";
 
 import { LicensePool, signatureSecrets } from "../../src/pool/license-pool.ts";

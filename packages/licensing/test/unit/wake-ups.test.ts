@@ -4,8 +4,8 @@ import {
   enterpriseLicense,
   licenseAssociation,
   type LicenseAssociation,
-  licenseParameters,
 } from "@quartermaster/api/licensing";
+import { licenseParameters } from "@quartermaster/license-selection";
 import type { Kind, Live, MappedSource, ObjectRef } from "@quartermaster/runtime";
 import { namespaces, secrets } from "@quartermaster/runtime/kinds";
 import { wokenBy } from "@quartermaster/runtime/testing";

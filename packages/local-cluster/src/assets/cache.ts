@@ -1,16 +1,15 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { chmod, mkdir, open, readFile, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-import { codeOf } from "../system/file-error.ts";
-import type { System } from "../system/system.ts";
-import { BUILD_ENVIRONMENT, buildFlags } from "./build-flags.ts";
+import { identifyProcess, isAlive, readBootId } from "../process/process-identity.ts";
+import { codeOf, type System, userCache } from "../system/system.ts";
+import { BUILD_ENVIRONMENT, buildFlags } from "./build.ts";
 import type { ComponentName } from "./component.ts";
 import type { GoModule } from "./go-module.ts";
 import type { Platform } from "./platform.ts";
-import { isWriterAlive, thisWriter } from "./writer.ts";
 
 /** What the cache says about a component. A broken entry is never run: it has been removed when this is returned. */
 export type CacheEntry =
@@ -20,9 +19,7 @@ export type CacheEntry =
 
 /** The folder that holds the binaries of this module, for this platform, built from exactly these locks and flags. */
 export function cacheFolder(module: GoModule, platform: Platform, system: System): string {
-  const named = system.env["XDG_CACHE_HOME"] ?? "";
-  const root = named === "" ? join(system.homeDirectory, ".cache") : named;
-  return join(root, "quartermaster", "assets", cacheKey(module, platform));
+  return join(userCache(system, "assets"), cacheKey(module, platform));
 }
 
 /** Name of that folder. */
@@ -141,4 +138,101 @@ function undefinedIfAbsent(error: unknown): undefined {
 function undefinedIfReadOnly(error: unknown): undefined {
   if (!["EACCES", "EROFS", "EPERM"].includes(codeOf(error))) throw error;
   return undefined;
+}
+
+/** A folder of the cache, and who wants to fill it. */
+export interface LockRequest {
+  readonly folder: string;
+  readonly system: System;
+  readonly signal?: AbortSignal | undefined;
+  /** Called once, when another process holds the lock. */
+  readonly onWait: (pid: string) => void;
+}
+
+/**
+ * Makes the second of two processes that want the same binaries wait for the first one's. It only saves work: what keeps
+ * the cache whole are unique temporary names and renames, so after an hour's wait we go on without it.
+ */
+export async function lockCacheFolder(request: LockRequest): Promise<AsyncDisposable> {
+  const { folder, system, signal } = request;
+  const lock = join(folder, "lock");
+  const draft = join(folder, `lock-draft-${thisWriter()}-${system.randomHex(4)}`);
+  await writeFile(draft, thisWriter());
+  try {
+    const deadlineMs = system.nowMs() + LONGEST_WAIT_MS;
+    let told = false;
+    while (system.nowMs() < deadlineMs) {
+      const holder = await tryLock(draft, lock);
+      if (holder === undefined) return { [Symbol.asyncDispose]: async () => await rm(lock, { force: true }) };
+      if (!isWriterAlive(holder)) {
+        await breakLock(lock, `${draft}-stale`);
+        continue;
+      }
+      if (!told) request.onWait(pidOf(holder));
+      told = true;
+      await system.sleep(POLL_MS, signal);
+    }
+    return new AsyncDisposableStack();
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+const LONGEST_WAIT_MS = 60 * 60 * 1000;
+const POLL_MS = 200;
+
+/** A hard link appears whole or not at all. Returns the holder when somebody else has the lock. */
+async function tryLock(draft: string, lock: string): Promise<string | undefined> {
+  try {
+    await link(draft, lock);
+    return undefined;
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+  return await readOrEmpty(lock);
+}
+
+/** Moved aside before it is removed: of two processes that find the same stale lock, one moves it. */
+async function breakLock(lock: string, aside: string): Promise<void> {
+  try {
+    await rename(lock, aside);
+    if (isWriterAlive(await readOrEmpty(aside))) await link(aside, lock);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== "ENOENT" && code !== "EEXIST") throw error;
+  }
+  await rm(aside, { force: true });
+}
+
+/** Empty when it is gone: nobody holds it, and the next round takes it. */
+async function readOrEmpty(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return "";
+    throw error;
+  }
+}
+
+/** Names this process in a file or file name, so that others can tell whether its writer still lives. */
+function thisWriter(): string {
+  const identity = identifyProcess(process.pid);
+  if (identity === undefined) throw new Error("a running process has no identity in /proc");
+  return `${identity.pid}-${identity.startTicks}-${bootMark()}`;
+}
+
+/** True while the process that wrote this name lives; false for anything that is no such name. */
+function isWriterAlive(writer: string): boolean {
+  const [pid, startTicks, boot] = writer.split("-");
+  if (pid === undefined || startTicks === undefined || boot !== bootMark()) return false;
+  return isAlive({ pid: Number(pid), startTicks });
+}
+
+/** The pid in a writer's name, for messages. */
+function pidOf(writer: string): string {
+  return writer.split("-")[0] ?? writer;
+}
+
+function bootMark(): string {
+  return readBootId().replaceAll("-", "").slice(0, 8);
 }

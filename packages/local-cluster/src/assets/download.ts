@@ -4,11 +4,9 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-import { isFileError } from "../system/file-error.ts";
-import type { System } from "../system/system.ts";
-import type { ReleaseSites } from "./release-sites.ts";
-import type { Release } from "./release.ts";
-import { findChecksum } from "./release.ts";
+import { isFileError, type System } from "../system/system.ts";
+import type { Component, ProjectName } from "./component.ts";
+import type { Platform } from "./platform.ts";
 import { runCommand } from "./run-command.ts";
 
 /** What to fetch, and where to. */
@@ -136,4 +134,118 @@ async function unpack(
   return code === 0
     ? { kind: "fetched", path }
     : { kind: "unavailable", reason: `the release archive holds no ${member}` };
+}
+
+/** Where the project itself publishes a component. */
+export interface Release {
+  readonly fileUrl: string;
+  /** A text with the SHA-256 of the file: the sum alone, or lines of sum and file name. */
+  readonly checksumUrl: string;
+  /** Path of the program inside the archive; a file without one is the program itself. */
+  readonly archiveMember?: string | undefined;
+}
+
+/** The official release of a component, or its place on the mirror that `QM_RELEASE_MIRROR` names (same layout below `/<project>`). */
+export function releaseOf(
+  component: Component,
+  version: string,
+  { platform, system }: { readonly platform: Platform; readonly system: System },
+): Release {
+  const mirror = system.env["QM_RELEASE_MIRROR"];
+  const base = mirror
+    ? `${mirror.replace(/\/+$/, "")}/${component.project}`
+    : RELEASE_SITES[component.project];
+  const place = PLACES[component.project](component, version, platform);
+  return {
+    fileUrl: `${base}/${version}/${place.file}`,
+    checksumUrl: `${base}/${version}/${place.checksums}`,
+    archiveMember: place.member,
+  };
+}
+
+/** Finds the SHA-256 of `fileName` in a checksum text; undefined when it is not there. */
+export function findChecksum(text: string, fileName: string): string | undefined {
+  const lines = text
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+\*?/));
+  const line =
+    lines.find(([, name]) => name === fileName) ??
+    (lines.length === 1 && lines[0]?.length === 1 ? lines[0] : undefined);
+  const sum = line?.[0]?.toLowerCase();
+  return sum !== undefined && /^[0-9a-f]{64}$/.test(sum) ? sum : undefined;
+}
+
+interface Place {
+  readonly file: string;
+  readonly checksums: string;
+  readonly member?: string | undefined;
+}
+
+const RELEASE_SITES: Readonly<Record<ProjectName, string>> = {
+  kubernetes: "https://dl.k8s.io/release",
+  etcd: "https://github.com/etcd-io/etcd/releases/download",
+  kwok: "https://github.com/kubernetes-sigs/kwok/releases/download",
+  coredns: "https://github.com/coredns/coredns/releases/download",
+};
+
+const PLACES: Readonly<
+  Record<ProjectName, (component: Component, version: string, platform: Platform) => Place>
+> = {
+  kubernetes: ({ name }, _version, { os, arch }) => {
+    const file = `bin/${os}/${arch}/${name}`;
+    return { file, checksums: `${file}.sha256` };
+  },
+  etcd: ({ name }, version, { os, arch }) => {
+    const stem = `etcd-${version}-${os}-${arch}`;
+    return { file: `${stem}.tar.gz`, checksums: "SHA256SUMS", member: `${stem}/${name}` };
+  },
+  // kwok 0.8 publishes no checksums, so its download is refused and it is built; a mirror may offer them under this name.
+  kwok: ({ name }, _version, { os, arch }) => {
+    const file = `${name}-${os}-${arch}`;
+    return { file, checksums: `${file}.sha256` };
+  },
+  coredns: ({ name }, version, { os, arch }) => {
+    const file = `coredns_${version.slice(1)}_${os}_${arch}.tgz`;
+    return { file, checksums: `${file}.sha256`, member: name };
+  },
+};
+
+/** The release sites as one run sees them: each is knocked at once, and one that does not answer is left alone after that. */
+export class ReleaseSites {
+  readonly #knocks = new Map<string, Promise<string | undefined>>();
+  readonly #offline: boolean;
+
+  constructor(system: System) {
+    this.#offline = !["", "0", "false"].includes(system.env["QM_ASSETS_OFFLINE"] ?? "");
+  }
+
+  /** Why nothing can be fetched from the site of this address; undefined when it answers. */
+  async faultOf(url: string, signal: AbortSignal): Promise<string | undefined> {
+    if (this.#offline) return "QM_ASSETS_OFFLINE is set";
+    const { origin } = new URL(url);
+    const knock = this.#knocks.get(origin) ?? knockAt(origin, signal);
+    this.#knocks.set(origin, knock);
+    return await knock;
+  }
+
+  /** Gives the site up for the rest of the run. */
+  giveUp(url: string, reason: string): void {
+    this.#knocks.set(new URL(url).origin, Promise.resolve(reason));
+  }
+}
+
+const KNOCK_TIMEOUT_MS = 3000;
+
+async function knockAt(origin: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(KNOCK_TIMEOUT_MS)]);
+    const answer = await fetch(origin, { method: "HEAD", redirect: "manual", signal: limit });
+    await answer.body?.cancel();
+    return undefined;
+  } catch {
+    // Refused, unknown or silent: any of them means that there is no way there, and which one helps nobody.
+    signal.throwIfAborted();
+    return `${new URL(origin).host} cannot be reached`;
+  }
 }

@@ -1,22 +1,15 @@
 import { mkdir, rm } from "node:fs/promises";
 
 import type { System } from "../system/system.ts";
-import type { Asset } from "./asset.ts";
-import { assetsUnavailable } from "./assets-unavailable.ts";
-import { buildAnnouncement, buildSeconds } from "./build-announcement.ts";
-import { build, type BuildRequest } from "./build.ts";
-import { cacheFolderError } from "./cache-folder-error.ts";
-import { lockCacheFolder } from "./cache-lock.ts";
-import { clearAbandoned, lookUp, openWorkplace, store } from "./cache.ts";
+import { build, buildAnnouncement, type BuildRequest, buildSeconds, goFault } from "./build.ts";
+import { clearAbandoned, lockCacheFolder, lookUp, openWorkplace, store } from "./cache.ts";
 import type { ComponentName } from "./component.ts";
-import { download, type Download } from "./download.ts";
-import { goFault } from "./go-fault.ts";
+import { download, type Download, releaseOf, ReleaseSites } from "./download.ts";
+import { assetsUnavailable, cacheFolderError } from "./errors.ts";
+import type { Asset } from "./go-module.ts";
 import type { NamedFolder } from "./named-folder.ts";
 import type { Platform } from "./platform.ts";
-import type { AssetStep, ProgressReport } from "./progress.ts";
-import { ReleaseSites } from "./release-sites.ts";
-import { releaseOf } from "./release.ts";
-import { beginStep, type RunningStep } from "./running-step.ts";
+import { type AssetStep, beginStep, type ProgressReport, type RunningStep } from "./progress.ts";
 
 /** What providing needs to know of the world. */
 export interface Environment {
@@ -136,7 +129,7 @@ function tasksIn(folder: string, line: readonly Asset[], run: Run): readonly Tas
       version: asset.module.version,
       position: run.takeNumber(),
       total: run.missing.length,
-      ...(next === undefined ? {} : { next }),
+      next,
     };
     return [{ asset, facts }];
   });
@@ -166,7 +159,7 @@ async function buildAll(tasks: readonly [Unfetched, ...Unfetched[]], run: Run): 
     others: components.slice(1).map(({ name }) => name),
     action: "building",
     expectedSeconds: buildSeconds(components),
-    ...(next === undefined ? {} : { next }),
+    next,
   };
   const workplace = await openWorkplace(asset.folder, run.system);
   try {

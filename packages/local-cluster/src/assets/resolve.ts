@@ -1,34 +1,37 @@
 import { join } from "node:path";
 
 import type { System } from "../system/system.ts";
-import type { Asset } from "./asset.ts";
-import { cacheFolderError } from "./cache-folder-error.ts";
 import { cacheFolder, lookUp } from "./cache.ts";
 import type { ComponentName } from "./component.ts";
 import { COMPONENTS } from "./component.ts";
-import type { GoModule } from "./go-module.ts";
-import { readGoModule } from "./go-module.ts";
+import { cacheFolderError } from "./errors.ts";
+import {
+  type Asset,
+  chooseKubernetes,
+  type GoModule,
+  readGoModule,
+  readKubernetesModules,
+} from "./go-module.ts";
 import type { NamedFolder } from "./named-folder.ts";
 import { readNamedFolder } from "./named-folder.ts";
 import type { Platform } from "./platform.ts";
 import { thisPlatform } from "./platform.ts";
 import type { ProgressReport } from "./progress.ts";
 import { provideMissing } from "./provide.ts";
-import { chooseKubernetes, readKubernetesModules } from "./versions.ts";
 
 /** Which binaries are needed. */
 export interface BinariesRequest {
   readonly components: readonly ComponentName[];
   /** What will be asked for next; only counted when people are told how long builds take (default: nothing). */
-  readonly later?: readonly ComponentName[];
+  readonly later?: readonly ComponentName[] | undefined;
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported one when left out. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly system: System;
-  readonly report?: ProgressReport;
+  readonly report?: ProgressReport | undefined;
   /** Aborting ends downloads and builds at once and leaves nothing half done. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Folder with the Go modules; this package's own unless a test brings smaller ones. */
-  readonly goFolder?: string;
+  readonly goFolder?: string | undefined;
 }
 
 /** Binaries that are there and whole. */

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
 
-import { codeOf } from "../system/file-error.ts";
+import { codeOf } from "../system/system.ts";
 
 /** A program to run to its end. */
 export interface CommandRequest {
@@ -11,8 +11,8 @@ export interface CommandRequest {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** File descriptor that gets standard output instead of the result. */
-  readonly stdoutFd?: number;
-  readonly signal?: AbortSignal;
+  readonly stdoutFd?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** How it ended; of each stream only the last 64 KiB are kept. */

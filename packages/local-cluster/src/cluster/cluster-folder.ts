@@ -1,13 +1,13 @@
+import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { Socket } from "node:net";
 import { basename, dirname, join } from "node:path";
 
 import { z } from "zod";
 
 import { LocalClusterError } from "../errors.ts";
-import type { ProcessIdentity } from "../process/process-identity.ts";
-import { identifyProcess, isAlive, readBootId } from "../process/process-identity.ts";
-import { codeOf } from "../system/file-error.ts";
-import type { System } from "../system/system.ts";
+import { identifyProcess, isAlive, type ProcessIdentity, readBootId } from "../process/process-identity.ts";
+import { codeOf, type System, userCache } from "../system/system.ts";
 
 /**
  * Who answers for a cluster's folder. An attached cluster lives and dies with the process that started it; a detached one
@@ -27,8 +27,7 @@ const ownerSchema = z.object({
 
 /** The folder below which all clusters of this user live, unless a cluster is given a folder of its own. */
 export function clustersFolder(system: System): string {
-  const cache = system.env["XDG_CACHE_HOME"] ?? join(system.homeDirectory, ".cache");
-  return join(cache, "quartermaster", "clusters");
+  return userCache(system, "clusters");
 }
 
 /**
@@ -129,4 +128,33 @@ function listFolders(parent: string): readonly string[] {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return [];
     throw folderError(parent, error);
   }
+}
+
+/** The launcher's end of the pipe to a cluster's guardian. */
+export interface Guard {
+  /** Lets the guardian go without touching the cluster; resolves once it is gone. */
+  release(): Promise<void>;
+}
+
+/** Starts the guardian of the cluster in `folder`. From here on the death of this process is the death of the cluster. */
+export function postGuard(folder: string): Guard {
+  const guardian = spawn(process.execPath, [join(import.meta.dirname, "guardian.ts"), folder], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+    env: {},
+  });
+  guardian.unref();
+  const pipe = guardian.stdin;
+  pipe.on("error", () => undefined); // a guardian that was killed: as above
+  if (pipe instanceof Socket) pipe.unref();
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  guardian.once("close", () => resolve());
+  guardian.once("error", () => resolve()); // no guardian: the next start reaps instead
+  return {
+    release: async () => {
+      guardian.ref();
+      pipe.end("release");
+      await gone;
+    },
+  };
 }

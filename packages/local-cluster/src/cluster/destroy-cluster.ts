@@ -1,7 +1,9 @@
+import { existsSync, realpathSync } from "node:fs";
 import { rm } from "node:fs/promises";
 
-import { clearNodes } from "../nodes/clear-nodes.ts";
-import { endRecorded } from "../process/recorded-process.ts";
+import { clusterCgroup, emptyCgroup, mountsBelow, readMountTable, removeCgroup } from "../nodes/cgroups.ts";
+import { runTool, tryTool } from "../nodes/run-tool.ts";
+import { endRecorded } from "../process/process-identity.ts";
 import type { System } from "../system/system.ts";
 import { abandonedFolders } from "./cluster-folder.ts";
 
@@ -21,3 +23,34 @@ export async function reapAbandoned(parent: string, system: System): Promise<rea
   for (const folder of folders) await destroyCluster(folder, system);
   return folders;
 }
+
+/**
+ * Leaves nothing of a cluster's nodes behind but files: processes, containers, mounts, network namespaces, cgroups. Works
+ * from the folder alone, may be cut off and repeated, and does nothing where there are no nodes.
+ *
+ * Containers and their shims outlive the runtime that started them; they are found by the cgroup they are in. With the last
+ * of them the nodes' mount namespaces end, and all mounts in there. The namespaces' own files are mounts of ours; with those
+ * the network namespaces end, and their links.
+ */
+async function clearNodes(folder: string, system: System): Promise<void> {
+  if (!existsSync(folder)) return;
+  const cgroup = clusterCgroup(folder);
+  await emptyCgroup(cgroup, system);
+  await unmountBelow(realpathSync(folder), system);
+  removeCgroup(cgroup);
+}
+
+/** Unmounts everything below `folder`. A mount that is still busy after a while is detached: it goes with its last user. */
+async function unmountBelow(folder: string, system: System): Promise<void> {
+  for (let attempt = 0; attempt < PATIENT_ATTEMPTS; attempt += 1) {
+    const mounts = mountsBelow(folder, readMountTable());
+    if (mounts.length === 0) return;
+    await tryTool({ command: "umount", args: ["--no-mtab", "--", ...mounts] }, system);
+    if (attempt > 0) await system.sleep(50);
+  }
+  const busy = mountsBelow(folder, readMountTable());
+  if (busy.length > 0)
+    await runTool({ command: "umount", args: ["--no-mtab", "--lazy", "--", ...busy] }, system);
+}
+
+const PATIENT_ATTEMPTS = 20;

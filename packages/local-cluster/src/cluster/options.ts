@@ -1,5 +1,5 @@
 import type { ProgressReport } from "../assets/progress.ts";
-import type { AuditPolicy } from "../control-plane/audit-policy.ts";
+import type { AuditPolicy } from "../control-plane/api-server-arguments.ts";
 import type { System } from "../system/system.ts";
 import { clustersFolder } from "./cluster-folder.ts";
 
@@ -23,13 +23,13 @@ export interface LocalClusterOptions {
   /** Nodes that run simulated pods (kwok). One by default where there are no real nodes. */
   readonly kwokNodes?: number | readonly NodeRequest[];
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported version unless given. */
-  readonly kubernetesVersion?: string;
+  readonly kubernetesVersion?: string | undefined;
   /** The folder below which the cluster makes its own; the user's cache by default. */
   readonly parentFolder?: string;
   /** Port of the API server on 127.0.0.1; a free one unless given. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** Switches the audit log on. */
-  readonly audit?: AuditPolicy;
+  readonly audit?: AuditPolicy | undefined;
   readonly featureGates?: Readonly<Record<string, boolean>>;
   /** How often the API server compacts etcd's history; five minutes by default, as in production. */
   readonly etcdCompactionIntervalMs?: number;

@@ -4,12 +4,12 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 
 import { Component } from "../control-plane/component.ts";
+import { findFreePort } from "../control-plane/free-port.ts";
 import { LocalClusterError } from "../errors.ts";
-import { networkNamespaceFile } from "../nodes/namespaces.ts";
-import { HUB } from "../nodes/network.ts";
+import { HUB, networkNamespaceFile } from "../nodes/network.ts";
 import { checkedSocket } from "../nodes/node-paths.ts";
-import { accepts } from "../nodes/passage.ts";
-import type { PodTarget } from "../nodes/pod-target.ts";
+import { accepts, openHostPassage } from "../nodes/passage.ts";
+import type { PodTarget } from "../nodes/relay-endpoint.ts";
 import { realSystem, type System } from "../system/system.ts";
 
 /** A way from this machine to the pods and Services of one cluster. */
@@ -89,7 +89,7 @@ async function dialThrough(
     method: "CONNECT",
     path,
     agent: false,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   asked.once("error", reject);
   asked.once("connect", (answer, socket: Socket, head: Buffer) => {
@@ -147,4 +147,17 @@ async function passOn(
     // Nobody answers there: the client sees its connection end, as it would without us.
     near.destroy();
   }
+}
+
+/**
+ * A free port of this machine's loopback that the API server of a running cluster reaches as `127.0.0.1`, for a webhook outside. Where
+ * the cluster has real nodes, its API server is in a network namespace of its own, and relays are started that end with the cluster.
+ *
+ * @example
+ * const port = await reachHostPort(clusterFolderOf("quartermaster"));
+ */
+export async function reachHostPort(folder: string, system: System = realSystem): Promise<number> {
+  const port = await findFreePort();
+  if (existsSync(networkNamespaceFile(folder, HUB))) await openHostPassage({ folder, port, system });
+  return port;
 }

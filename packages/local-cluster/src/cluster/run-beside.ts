@@ -2,8 +2,7 @@ import { join } from "node:path";
 
 import { LocalClusterError } from "../errors.ts";
 import { launch } from "../process/launch.ts";
-import { isAlive } from "../process/process-identity.ts";
-import { readRecords } from "../process/recorded-process.ts";
+import { isAlive, readRecords } from "../process/process-identity.ts";
 import { realSystem, type System } from "../system/system.ts";
 import { clustersFolder, readOwner } from "./cluster-folder.ts";
 

@@ -1,19 +1,23 @@
 import { join } from "node:path";
 
 import { type ComponentName, COMPONENTS } from "../assets/component.ts";
+import type { ProgressReport } from "../assets/progress.ts";
 import { type Binaries, resolveBinaries } from "../assets/resolve.ts";
 import { assertPortFree } from "../control-plane/free-port.ts";
 import { LocalClusterError } from "../errors.ts";
-import { assertSocketsFit } from "../nodes/socket-path.ts";
+import { assertSocketsFit } from "../nodes/node-paths.ts";
+import {
+  describeMissing,
+  installPrerequisites,
+  type MissingPrerequisite,
+  missingPrerequisites,
+  probeMachine,
+} from "../nodes/prerequisites.ts";
 import { realSystem, type System } from "../system/system.ts";
-import { assembleCluster } from "./assemble-cluster.ts";
-import { assertLinux } from "./assert-linux.ts";
-import { claimFolder, folderError, writeOwner } from "./cluster-folder.ts";
+import { claimFolder, folderError, postGuard, writeOwner } from "./cluster-folder.ts";
 import { destroyCluster, reapAbandoned } from "./destroy-cluster.ts";
-import { postGuard } from "./guard.ts";
-import type { LocalCluster } from "./local-cluster.ts";
-import { type ClusterPlan, type LocalClusterOptions, planCluster } from "./options.ts";
-import { settleProfile } from "./settle-profile.ts";
+import { assembleCluster, type LocalCluster } from "./local-cluster.ts";
+import { type ClusterPlan, type LocalClusterOptions, planCluster, withoutRealNodes } from "./options.ts";
 import { startCore } from "./start-core.ts";
 
 /**
@@ -35,8 +39,7 @@ export async function startLocalCluster(
   assertSocketsFit(folder);
   await reapAbandoned(plan.parentFolder, system);
   const { report, signal, kubernetesVersion } = plan;
-  const version = kubernetesVersion === undefined ? {} : { version: kubernetesVersion };
-  const request = { report, system, ...version };
+  const request = { report, system, version: kubernetesVersion };
   const [first, later] = [controlPlaneComponents(plan), nodeComponents(plan)];
   const binaries = await resolveBinaries({ ...request, signal, components: first, later });
   const failure = new AbortController();
@@ -115,3 +118,55 @@ export function nodeComponents({ nodes }: Pick<ClusterPlan, "nodes">): readonly 
 }
 
 const NODE_COMPONENTS: ReadonlySet<ComponentName> = new Set(["kubelet", "kube-proxy", "coredns"]);
+
+/** The plan that this machine can carry out, and what must be said about the difference. */
+export interface SettledPlan {
+  readonly plan: ClusterPlan;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Keeps real nodes where the machine can have them, after installing what is missing if that was asked for. Elsewhere the
+ * same nodes are simulated (kwok), and one sentence says what is missing.
+ */
+async function settleProfile(plan: ClusterPlan, system: System): Promise<SettledPlan> {
+  if (plan.nodes.length === 0) return { plan, notes: [] };
+  const missing = await findMissing(plan, system);
+  if (missing.length === 0) return { plan, notes: [] };
+  const note = describeMissing(missing);
+  plan.report({ kind: "note", text: note });
+  return { plan: withoutRealNodes(plan), notes: [note] };
+}
+
+async function findMissing(plan: ClusterPlan, system: System): Promise<readonly MissingPrerequisite[]> {
+  const missing = missingPrerequisites(await probeMachine(plan.parentFolder, system));
+  if (missing.length === 0 || !plan.installPrerequisites) return missing;
+  await installPrerequisites({ missing, report: plan.report, system });
+  return missingPrerequisites(await probeMachine(plan.parentFolder, system));
+}
+
+/** Throws NotLinux elsewhere: etcd and the API server would run, but nothing could tell whose processes they are. */
+export function assertLinux(platform: NodeJS.Platform): void {
+  if (platform === "linux") return;
+  throw new LocalClusterError(
+    "NotLinux",
+    `A local cluster needs Linux; this is ${platform}.`,
+    "Run it in a Linux virtual machine, or use an existing cluster by its kubeconfig.",
+  );
+}
+
+/**
+ * Installs what real nodes need and builds their binaries, where that is possible, so that the first cluster with nodes starts in
+ * seconds. Returns the sentence that says what is still missing, if anything.
+ */
+export async function prepareRealNodes(
+  report: ProgressReport = () => undefined,
+  system: System = realSystem,
+): Promise<string | undefined> {
+  const wanted = planCluster({ nodes: 1, installPrerequisites: true, report }, system);
+  const { plan, notes } = await settleProfile(wanted, system);
+  if (notes[0] !== undefined) return notes[0];
+  const components = [...controlPlaneComponents(plan), ...nodeComponents(plan)];
+  await resolveBinaries({ components, report, system });
+  return undefined;
+}

@@ -1,23 +1,29 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { parse } from "yaml";
+import { z } from "zod";
+
+import { type ApiAccess, ApiClient } from "../api/api-client.ts";
 import { COMPONENTS } from "../assets/component.ts";
-import type { ProgressStream } from "../assets/progress-printer.ts";
-import { progressPrinter } from "../assets/progress-printer.ts";
+import { progressPrinter, type ProgressStream } from "../assets/progress.ts";
 import { resolveBinaries } from "../assets/resolve.ts";
-import type { ReadyApi } from "../cluster/options.ts";
+import { clustersFolder, isAbandoned, readOwner } from "../cluster/cluster-folder.ts";
+import { destroyCluster, reapAbandoned } from "../cluster/destroy-cluster.ts";
+import { type LocalCluster, measureUsage } from "../cluster/local-cluster.ts";
+import type { LocalClusterOptions, ReadyApi } from "../cluster/options.ts";
+import { startLocalCluster } from "../cluster/start-local-cluster.ts";
 import { LocalClusterError } from "../errors.ts";
-import { realSystem } from "../system/system.ts";
-import type { System } from "../system/system.ts";
-import { bringDown } from "./bring-down.ts";
-import { bringUp } from "./bring-up.ts";
-import type { Command } from "./parse-command.ts";
-import { HELP, parseCommand } from "./parse-command.ts";
-import { showStatus } from "./show-status.ts";
+import { readBootId } from "../process/process-identity.ts";
+import { realSystem, type System } from "../system/system.ts";
+import { type Command, DEFAULT_NAME, HELP, parseCommand, type UpOptions } from "./parse-command.ts";
 
 /** Where a command writes: results to `out`, progress and errors to `err`. */
 export interface Terminal {
   readonly out: ProgressStream;
   readonly err: ProgressStream;
   /** Called by `up` once the API of a new cluster answers; see `LocalClusterOptions`. */
-  readonly onApiReady?: (api: ReadyApi) => void;
+  readonly onApiReady?: ((api: ReadyApi) => void) | undefined;
 }
 
 /** Runs one command of the `local-cluster` program. Returns its exit code: 0 done, 1 failed, 2 not understood. */
@@ -59,7 +65,7 @@ async function buildOnly(version: string | undefined, terminal: Terminal, system
     components,
     system,
     report: progressPrinter(terminal.err, system),
-    ...(version === undefined ? {} : { version }),
+    version,
   });
   for (const name of components) terminal.out.write(`${binaries.path(name)}\n`);
   return 0;
@@ -67,4 +73,132 @@ async function buildOnly(version: string | undefined, terminal: Terminal, system
 
 function unreachable(command: never): never {
   throw new Error(`unknown command ${JSON.stringify(command)}`);
+}
+
+/** Starts the cluster, applies what is to be applied and says where to look; a cluster that runs already is left as it is. */
+async function bringUp(options: UpOptions, terminal: Terminal, system: System): Promise<number> {
+  const folder = join(clustersFolder(system), options.name);
+  if (await isRunning(folder, system)) {
+    terminal.out.write(`cluster ${options.name} is running already\n`);
+  } else {
+    const cluster = await startWithTime(options, terminal, system);
+    for (const file of options.apply) await applyFile(cluster, file, terminal);
+  }
+  terminal.out.write(whereToLook(folder, options));
+  return 0;
+}
+
+async function startWithTime(options: UpOptions, terminal: Terminal, system: System): Promise<LocalCluster> {
+  const startedMs = system.nowMs();
+  const cluster = await startLocalCluster(clusterOptions(options, terminal, system), system);
+  const seconds = ((system.nowMs() - startedMs) / 1000).toFixed(1);
+  terminal.out.write(
+    `Kubernetes ${cluster.kubernetesVersion} is ready after ${seconds} s, profile ${cluster.profile}\n`,
+  );
+  return cluster;
+}
+
+/** Where the user finds the cluster, and what to try. */
+function whereToLook(folder: string, { name }: UpOptions): string {
+  const forName = name === DEFAULT_NAME ? "" : ` ARGS="--name ${name}"`;
+  return `
+  export KUBECONFIG=${join(folder, "kubeconfig")}
+  export PATH=${join(folder, "bin")}:$PATH   # kubectl of the cluster's version
+  kubectl get nodes,pods -A
+
+  make status${forName}   shows its processes and their memory
+  make down${forName}     ends it and leaves nothing behind
+`;
+}
+
+function clusterOptions(
+  options: UpOptions,
+  { err, onApiReady = () => undefined }: Terminal,
+  system: System,
+): LocalClusterOptions {
+  return {
+    onApiReady,
+    name: options.name,
+    images: options.images,
+    lifetime: "detached",
+    installPrerequisites: true,
+    report: progressPrinter(err, system),
+    ...(options.profile === "control-plane"
+      ? { kwokNodes: options.nodeCount }
+      : { nodes: options.nodeCount }),
+    kubernetesVersion: options.kubernetesVersion,
+    port: options.port,
+  };
+}
+
+async function applyFile(cluster: LocalCluster, file: string, { out }: Terminal): Promise<void> {
+  const { code, stdout, stderr } = await cluster.kubectl(["apply", "--server-side", "-f", file]);
+  if (code !== 0)
+    throw new LocalClusterError(
+      "ApiRefused",
+      `${file} could not be applied: ${stderr.trim()}.`,
+      "The cluster is up: mend the file and apply it by kubectl.",
+    );
+  out.write(stdout.replaceAll(/^/gm, "  ").trimEnd() + "\n");
+}
+
+/** A cluster of ours whose API answers is kept; the remains of one are cleared away, because a start needs the folder. */
+async function isRunning(folder: string, system: System): Promise<boolean> {
+  const owner = readOwner(folder);
+  // An attached owner is another `up` on its way, or one that died there: the start itself refuses or reaps.
+  if (owner === undefined || owner.mode === "attached" || isAbandoned(owner, readBootId())) return false;
+  if (await answers(join(folder, "kubeconfig"))) return true;
+  await destroyCluster(folder, system);
+  return false;
+}
+
+async function answers(kubeconfigPath: string): Promise<boolean> {
+  if (!existsSync(kubeconfigPath)) return false;
+  using client = new ApiClient(readAccess(kubeconfigPath));
+  try {
+    return (await client.send({ path: "/readyz", timeoutMs: 5000 })).status === 200;
+  } catch {
+    // No answer is the answer: the processes are gone or stuck.
+    return false;
+  }
+}
+
+const kubeconfigSchema = z.object({
+  clusters: z.tuple([
+    z.object({ cluster: z.object({ server: z.string(), "certificate-authority-data": z.base64() }) }),
+  ]),
+  users: z.tuple([z.object({ user: z.object({ token: z.string() }) })]),
+});
+
+function readAccess(kubeconfigPath: string): ApiAccess {
+  const config = kubeconfigSchema.parse(parse(readFileSync(kubeconfigPath, "utf8")));
+  const { server, "certificate-authority-data": ca } = config.clusters[0].cluster;
+  return { server, caPem: Buffer.from(ca, "base64").toString("utf8"), token: config.users[0].user.token };
+}
+
+/** Ends the cluster of that name, and clears away what killed launchers left of others. */
+async function bringDown(name: string, { out }: Terminal, system: System): Promise<number> {
+  const parent = clustersFolder(system);
+  const folder = join(parent, name);
+  const wasThere = existsSync(folder);
+  if (wasThere) await destroyCluster(folder, system);
+  await reapAbandoned(parent, system);
+  out.write(wasThere ? `cluster ${name} is down, nothing of it is left\n` : `there is no cluster ${name}\n`);
+  return 0;
+}
+
+/** Lists the processes of the cluster with their resident memory. Exit code 1 when there is none. */
+function showStatus(name: string, { out }: Terminal, system: System): number {
+  const folder = join(clustersFolder(system), name);
+  if (!existsSync(folder)) {
+    out.write(`there is no cluster ${name}; \`make up\` starts one\n`);
+    return 1;
+  }
+  out.write(`${"PROCESS".padEnd(32)}${"PID".padStart(8)}${"RESIDENT".padStart(12)}\n`);
+  for (const { name: process, pid, residentBytes } of measureUsage(folder)) {
+    out.write(
+      `${process.padEnd(32)}${String(pid).padStart(8)}${`${Math.round(residentBytes / 1e6)} MB`.padStart(12)}\n`,
+    );
+  }
+  return 0;
 }

@@ -6,10 +6,12 @@ import { stringify } from "yaml";
 import { type ApiAccess, ApiClient } from "../api/api-client.ts";
 import type { ComponentName } from "../assets/component.ts";
 import type { Binaries } from "../assets/resolve.ts";
-import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
+import { type ClusterCredentials, writeKubeconfig } from "../pki/cluster-credentials.ts";
 import type { System } from "../system/system.ts";
 import {
   apiServerArguments,
+  type AuditPolicy,
+  auditPolicyDocument,
   controllerManagerArguments,
   type ControlPlaneFacts,
   etcdArguments,
@@ -18,10 +20,14 @@ import {
   kwokArguments,
   schedulerArguments,
 } from "./api-server-arguments.ts";
-import { type AuditPolicy, auditPolicyDocument } from "./audit-policy.ts";
-import { ApiServer, Component, type ComponentOptions, type ReadinessProbe } from "./component.ts";
-import { Etcd, isEtcdHealthy } from "./etcd.ts";
-import { writeKubeconfig } from "./kubeconfig.ts";
+import {
+  ApiServer,
+  Component,
+  type ComponentOptions,
+  Etcd,
+  isEtcdHealthy,
+  type ReadinessProbe,
+} from "./component.ts";
 
 /** Where the control plane runs and how it is reached from here. */
 export interface ControlPlanePlace {
@@ -199,9 +205,11 @@ class Launcher {
     const { folder, place, system, binaries, goGcPercent } = this.#options;
     const command = binaries.path(binary);
     const env = { GOGC: String(goGcPercent) };
-    const namespace =
-      place.networkNamespace === undefined ? {} : { networkNamespace: place.networkNamespace };
-    return { launchRequest: { name, command, args, folder, env, ...namespace }, isReady, system };
+    return {
+      launchRequest: { name, command, args, folder, env, networkNamespace: place.networkNamespace },
+      isReady,
+      system,
+    };
   }
 }
 

@@ -1,19 +1,14 @@
 import { createHash } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { statSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { lockCacheFolder } from "../assets/cache-lock.ts";
-import { clearAbandoned, openWorkplace } from "../assets/cache.ts";
 import { thisPlatform } from "../assets/platform.ts";
 import type { ProgressReport } from "../assets/progress.ts";
-import { beginStep } from "../assets/running-step.ts";
 import { librariesOf, merged } from "../engines/system-files.ts";
-import { folderEntries } from "../images/folder-entries.ts";
-import { writeImageLayout } from "../images/image-layout.ts";
-import type { TarEntry } from "../images/tar.ts";
+import { cachedImage } from "../images/cached-image.ts";
+import { folderEntries, type TarEntry } from "../images/tar.ts";
 import { realSystem, type System } from "../system/system.ts";
-import { unpackPackage } from "./unpack-package.ts";
+import { unpackPackage } from "./provide-program.ts";
 
 /** An image of one program of a Debian package. */
 export interface ProgramImageRequest {
@@ -24,11 +19,11 @@ export interface ProgramImageRequest {
   /** Path of the program in the package, without a leading slash. In the image it lies in `/bin`, and is the entry point. */
   readonly program: string;
   /** Folders of the package that the program reads, without a leading slash; they keep their places (default: none). */
-  readonly folders?: readonly string[];
+  readonly folders?: readonly string[] | undefined;
   /** Numeric, e.g. `65534`. */
   readonly user: string;
-  readonly report?: ProgressReport;
-  readonly signal?: AbortSignal;
+  readonly report?: ProgressReport | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An image on this machine. */
@@ -52,37 +47,31 @@ export async function provideProgramImage(
   request: ProgramImageRequest,
   system: System = realSystem,
 ): Promise<ProgramImage> {
-  const { name, report = () => undefined, signal } = request;
-  const cache = imagesFolder(system);
-  const folder = join(cache, folderName(request));
-  const image = { name, folder };
-  if (existsSync(folder)) return image;
-  await mkdir(cache, { recursive: true });
-  const onWait = (pid: string): void =>
-    report({ kind: "note", text: `waiting for process ${pid}, which is making an image` });
-  await using held = new AsyncDisposableStack();
-  held.use(
-    await lockCacheFolder({ folder: cache, system, onWait, ...(signal === undefined ? {} : { signal }) }),
-  );
-  await clearAbandoned(cache);
-  if (existsSync(folder)) return image;
-  const step = {
-    component: "image with Debian's",
-    version: request.packageName,
-    action: "building",
-    position: 1,
-    total: 1,
-    expectedSeconds: 15,
-  } as const;
-  const running = beginStep(step, report, system);
-  try {
-    await makeImage(request, { cache, folder, system });
-  } catch (error) {
-    await running.fail("failed");
-    throw error;
-  }
-  await running.finish();
-  return image;
+  const { name, packageName, program, folders = [], user, report, signal } = request;
+  const folder = await cachedImage({
+    cacheName: "programs",
+    folderName: folderName(request),
+    title: "an image",
+    step: { component: "image with Debian's", version: packageName, expectedSeconds: 15 },
+    assemble: async ({ workplace }) => {
+      const { root, version } = await unpackPackage({ packageName, workplace, system });
+      return {
+        name,
+        entries: [
+          ...programEntries(join(root, program), folders),
+          ...folders.flatMap((prefix) => folderEntries(join(root, prefix), { prefix })),
+        ],
+        entrypoint: [`/bin/${basename(program)}`],
+        env: { PATH: "/bin" },
+        user,
+        labels: { "quartermaster.local/debian-package": `${packageName} ${version}` },
+      };
+    },
+    report,
+    signal,
+    system,
+  });
+  return { name, folder };
 }
 
 /** Raised when the way in which images are put together changes. */
@@ -92,40 +81,6 @@ function folderName({ name, packageName, program, folders = [], user }: ProgramI
   const text = JSON.stringify([FORMAT, name, packageName, program, folders, user]);
   const { os, arch } = thisPlatform();
   return `${packageName}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}-${os}-${arch}`;
-}
-
-/** Beside the images of engines: the cache of this user, outside of every repository. */
-function imagesFolder(system: System): string {
-  const named = system.env["XDG_CACHE_HOME"] ?? "";
-  return join(named === "" ? join(system.homeDirectory, ".cache") : named, "quartermaster", "programs");
-}
-
-/** The finished layout appears by a rename: what is in the cache is whole. */
-async function makeImage(
-  { name, packageName, program, folders = [], user }: ProgramImageRequest,
-  { cache, folder, system }: { readonly cache: string; readonly folder: string; readonly system: System },
-): Promise<void> {
-  const workplace = await openWorkplace(cache, system);
-  try {
-    const { root, version } = await unpackPackage({ packageName, workplace, system });
-    const target = join(workplace, "layout");
-    await writeImageLayout({
-      name,
-      entries: [
-        ...programEntries(join(root, program), folders),
-        ...folders.flatMap((prefix) => folderEntries(join(root, prefix), { prefix })),
-      ],
-      entrypoint: [`/bin/${basename(program)}`],
-      env: { PATH: "/bin" },
-      user,
-      labels: { "quartermaster.local/debian-package": `${packageName} ${version}` },
-      compression: "none",
-      target,
-    });
-    await rename(target, folder);
-  } finally {
-    await rm(workplace, { recursive: true, force: true, maxRetries: 3 });
-  }
 }
 
 function programEntries(program: string, kept: readonly string[]): readonly TarEntry[] {

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 
 import { thisPlatform } from "../assets/platform.ts";
-import { ELASTICSEARCH_ENTRY_POINT, OPENSEARCH_ENTRY_POINT } from "./entry-points.ts";
-import { OPEN_FILES_SOURCE } from "./open-files.ts";
 
 /** A search engine of other people's. */
 export type EngineName = "opensearch" | "elasticsearch";
@@ -93,3 +91,80 @@ function elasticsearch(version: string): EngineRecipe {
     scripts: { "usr/local/bin/docker-entrypoint.sh": ELASTICSEARCH_ENTRY_POINT },
   };
 }
+
+/** How many open files engines ask for, and a little more than that. */
+const WANTED_OPEN_FILES = 65_536;
+
+/** Where the library lies in an image, without a leading slash. */
+export const OPEN_FILES_LIBRARY = "usr/lib/local-image/open-files.so";
+
+/**
+ * Answers the question for the limit of open files with what engines want to hear. It changes no limit. Never part of anything that runs
+ * in production: engines in local images load it where the machine leaves no other way.
+ */
+export const OPEN_FILES_SOURCE = `#define _GNU_SOURCE
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int answer(int resource, struct rlimit64 *limit) {
+  if (syscall(SYS_prlimit64, 0, resource, (void *)0, limit) != 0) return -1;
+  if (resource == RLIMIT_NOFILE && limit->rlim_max < ${WANTED_OPEN_FILES}) limit->rlim_cur = limit->rlim_max = ${WANTED_OPEN_FILES};
+  return 0;
+}
+
+int getrlimit64(__rlimit_resource_t resource, struct rlimit64 *limit) { return answer((int)resource, limit); }
+int getrlimit(__rlimit_resource_t resource, struct rlimit *limit) { return answer((int)resource, (struct rlimit64 *)limit); }
+`;
+
+/**
+ * Engines refuse to start on an address that others reach unless they may open this many files. Where the machine's hard limit is lower
+ * and cannot be raised, a library of ours answers for the kernel, and the log says so: this is for local clusters only.
+ */
+const MIND_OPEN_FILES = `
+hard=$(ulimit -Hn)
+if [ "$hard" != unlimited ] && [ "$hard" -lt ${WANTED_OPEN_FILES} ]; then
+  ulimit -Sn "$hard"
+  export LD_PRELOAD=/${OPEN_FILES_LIBRARY}
+  echo "local image: this machine allows $hard open files, fewer than the engine asks for; it is told ${WANTED_OPEN_FILES} (LD_PRELOAD)"
+fi`;
+
+/** Variables such as `cluster.name` become settings, as in the official images. */
+const READ_VARIABLES = `
+options=()
+while IFS='=' read -r -d '' name value; do
+  if [[ "$name" =~ ^[a-z0-9_]+\\.[a-z0-9_]+ && -n "$value" ]]; then options+=("-E$name=$value"); fi
+done < <(env -0)`;
+
+/** Does what the official entry point does with the variables that operators use; there is no demonstration to install. */
+const OPENSEARCH_ENTRY_POINT = `#!/usr/bin/env bash
+# Entry point of a local image of OpenSearch, written for tests.
+set -euo pipefail
+umask 0002
+cd /usr/share/opensearch
+if [ "$(id -u)" = 0 ]; then echo "OpenSearch cannot run as root"; exit 1; fi
+${MIND_OPEN_FILES}
+${READ_VARIABLES}
+if [ "\${DISABLE_SECURITY_PLUGIN:-}" = true ]; then options+=("-Eplugins.security.disabled=true"); fi
+if [ "\${1:-opensearch}" = opensearch ]; then
+  shift || true
+  exec bin/opensearch "$@" "\${options[@]}"
+fi
+exec "$@"
+`;
+
+/** The same for Elasticsearch. */
+const ELASTICSEARCH_ENTRY_POINT = `#!/usr/bin/env bash
+# Entry point of a local image of Elasticsearch, written for tests.
+set -euo pipefail
+umask 0002
+cd /usr/share/elasticsearch
+if [ "$(id -u)" = 0 ]; then echo "Elasticsearch cannot run as root"; exit 1; fi
+${MIND_OPEN_FILES}
+${READ_VARIABLES}
+if [ "\${1:-eswrapper}" = eswrapper ]; then
+  shift || true
+  exec bin/elasticsearch "$@" "\${options[@]}"
+fi
+exec "$@"
+`;

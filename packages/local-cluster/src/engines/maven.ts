@@ -3,8 +3,7 @@ import { join } from "node:path";
 
 import { runCommand } from "../assets/run-command.ts";
 import { LocalClusterError } from "../errors.ts";
-import type { System } from "../system/system.ts";
-import { toolPath } from "../system/tool-path.ts";
+import { type System, toolPath } from "../system/system.ts";
 
 /** Pinned: its downloads are part of what is fetched. */
 const DEPENDENCY_PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1";
@@ -28,7 +27,7 @@ export interface MavenRequest {
   /** Folder for Maven to run in. */
   readonly workplace: string;
   readonly system: System;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -54,7 +53,7 @@ export async function fetchArtifact(coordinates: string, request: MavenRequest):
     args,
     cwd: workplace,
     env: { ...system.env, PATH: toolPath(system) },
-    ...(signal === undefined ? {} : { signal }),
+    signal,
   });
   if (code === 0 && existsSync(path)) return path;
   const said = `${stdout}\n${stderr}`.split("\n").filter((line) => line.includes("ERROR"));

@@ -2,20 +2,19 @@ import { existsSync, realpathSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { lockCacheFolder } from "../assets/cache-lock.ts";
+import { lockCacheFolder } from "../assets/cache.ts";
 import { runCommand } from "../assets/run-command.ts";
 import { LocalClusterError } from "../errors.ts";
-import { codeOf } from "../system/file-error.ts";
-import { realSystem, type System } from "../system/system.ts";
+import { codeOf, realSystem, type System, userCache } from "../system/system.ts";
 import { type EngineRecipe, engineRecipe, type EngineVersion } from "./engine-recipe.ts";
 import { fetchArtifact } from "./maven.ts";
 
 /** What providing needs besides the request. */
 export interface ProvideEngineHomeOptions {
-  readonly system?: System;
+  readonly system?: System | undefined;
   /** Told of each step that takes long, as one line. */
-  readonly report?: (line: string) => void;
-  readonly signal?: AbortSignal;
+  readonly report?: ((line: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -30,7 +29,7 @@ export async function provideEngineHome(
   { system = realSystem, report = () => undefined, signal }: ProvideEngineHomeOptions = {},
 ): Promise<string> {
   const recipe = engineRecipe(request);
-  const folder = join(cacheRoot(system), "engine-homes");
+  const folder = userCache(system, "engine-homes");
   const home = join(folder, `${recipe.engine}-${recipe.version}-${homeFormat}`);
   if (await isFolder(home)) return home;
   await mkdir(folder, { recursive: true });
@@ -38,7 +37,7 @@ export async function provideEngineHome(
   const lock = await lockCacheFolder({
     folder,
     system,
-    ...(signal === undefined ? {} : { signal }),
+    signal,
     onWait: (pid) => {
       report(`waiting for process ${pid}, which provides an engine`);
     },
@@ -48,12 +47,6 @@ export async function provideEngineHome(
   const assembly: Assembly = { recipe, folder, home, system, report, signal };
   await assemble(assembly);
   return home;
-}
-
-/** The cache of this user, outside of every repository. */
-function cacheRoot(system: System): string {
-  const named = system.env["XDG_CACHE_HOME"] ?? "";
-  return join(named === "" ? join(system.homeDirectory, ".cache") : named, "quartermaster");
 }
 
 /** Raised when the way in which homes are put together changes. */
@@ -75,8 +68,7 @@ async function assemble(assembly: Assembly): Promise<void> {
   const parts: string[] = [];
   for (const coordinates of [recipe.distribution, ...recipe.plugins]) {
     report(`fetching ${coordinates} through Maven`);
-    const abort = signal === undefined ? {} : { signal };
-    parts.push(await fetchArtifact(coordinates, { workplace: folder, system, ...abort }));
+    parts.push(await fetchArtifact(coordinates, { workplace: folder, system, signal }));
   }
   const workplace = join(folder, `work-${system.randomHex(6)}`);
   await mkdir(workplace, { recursive: true });
@@ -104,13 +96,12 @@ async function runTool(
   args: readonly string[],
   { folder, system, signal, env = system.env }: Assembly & { readonly env?: System["env"] },
 ): Promise<void> {
-  const abort = signal === undefined ? {} : { signal };
   const { code, stdout, stderr } = await runCommand({
     command,
     args,
     cwd: folder,
     env,
-    ...abort,
+    signal,
   });
   if (code === 0) return;
   const said = `${stdout}${stderr}`.trim().split("\n").slice(-5).join(" ");

@@ -1,22 +1,23 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { chmodSync, cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { lockCacheFolder } from "../assets/cache-lock.ts";
-import { clearAbandoned, openWorkplace } from "../assets/cache.ts";
 import { thisPlatform } from "../assets/platform.ts";
 import type { ProgressReport } from "../assets/progress.ts";
-import { beginStep } from "../assets/running-step.ts";
-import { folderEntries } from "../images/folder-entries.ts";
-import { writeImageLayout } from "../images/image-layout.ts";
-import type { TarEntry } from "../images/tar.ts";
+import { cachedImage, type ImageWork } from "../images/cached-image.ts";
+import { folderEntries, type TarEntry } from "../images/tar.ts";
 import { runTool } from "../nodes/run-tool.ts";
 import { realSystem, type System } from "../system/system.ts";
-import { type EngineRecipe, engineRecipe, type EngineVersion, recipeHash } from "./engine-recipe.ts";
-import { type EngineTools, findEngineTools } from "./engine-tools.ts";
-import { provideJavaRuntime } from "./java-runtime.ts";
+import {
+  type EngineRecipe,
+  engineRecipe,
+  type EngineVersion,
+  OPEN_FILES_LIBRARY,
+  OPEN_FILES_SOURCE,
+  recipeHash,
+} from "./engine-recipe.ts";
+import { type EngineTools, findEngineTools, provideJavaRuntime } from "./engine-tools.ts";
 import { fetchArtifact } from "./maven.ts";
-import { OPEN_FILES_LIBRARY, OPEN_FILES_SOURCE } from "./open-files.ts";
 import { writeSystemFiles } from "./system-files.ts";
 
 /** An image of an engine on this machine. */
@@ -29,8 +30,8 @@ export interface EngineImage {
 
 /** Which image, and who hears of the progress. */
 export interface EngineImageRequest extends EngineVersion {
-  readonly report?: ProgressReport;
-  readonly signal?: AbortSignal;
+  readonly report?: ProgressReport | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -45,86 +46,38 @@ export async function provideEngineImage(
   request: EngineImageRequest,
   system: System = realSystem,
 ): Promise<EngineImage> {
-  const { report = () => undefined, signal } = request;
+  const { report, signal } = request;
   const recipe = engineRecipe(request);
-  const cache = enginesFolder(system);
-  const folder = join(cache, imageFolder(recipe));
-  const image = { name: recipe.imageName, folder };
-  if (existsSync(folder)) return image;
-  await mkdir(cache, { recursive: true });
-  const onWait = (pid: string): void =>
-    report({ kind: "note", text: `waiting for process ${pid}, which is making an image of an engine` });
-  await using held = new AsyncDisposableStack();
-  held.use(
-    await lockCacheFolder({ folder: cache, system, onWait, ...(signal === undefined ? {} : { signal }) }),
-  );
-  await clearAbandoned(cache);
-  if (existsSync(folder)) return image;
-  const running = beginStep({ ...stepFacts(recipe), action: "building" }, report, system);
-  try {
-    await makeImage(recipe, { cache, folder, report, system, ...(signal === undefined ? {} : { signal }) });
-  } catch (error) {
-    await running.fail("failed");
-    throw error;
-  }
-  await running.finish();
-  return image;
-}
-
-function stepFacts({ engine, version }: EngineRecipe): {
-  readonly component: string;
-  readonly version: string;
-  readonly position: number;
-  readonly total: number;
-  readonly expectedSeconds: number;
-} {
-  return { component: `image of ${engine}`, version, position: 1, total: 1, expectedSeconds: 90 };
+  const folder = await cachedImage({
+    cacheName: "engines",
+    folderName: imageFolder(recipe),
+    title: "an image of an engine",
+    step: { component: `image of ${recipe.engine}`, version: recipe.version, expectedSeconds: 90 },
+    assemble: async (work) => {
+      const tools = await findEngineTools(work.report, work.system);
+      const root = join(work.workplace, "root");
+      await writeEngineFiles(recipe, { ...work, root, tools });
+      return {
+        name: recipe.imageName,
+        entries: imageEntries(recipe, root),
+        entrypoint: recipe.entrypoint,
+        command: recipe.command,
+        env: recipe.env,
+        user: recipe.user,
+        workingFolder: recipe.home,
+      };
+    },
+    report,
+    signal,
+    system,
+  });
+  return { name: recipe.imageName, folder };
 }
 
 /** Name of the folder that the cache keeps an image in. */
 export function imageFolder(recipe: EngineRecipe): string {
   const { os, arch } = thisPlatform();
   return `${recipe.engine}-${recipe.version}-${recipeHash(recipe)}-${os}-${arch}`;
-}
-
-/** Where engines and their images are kept: the cache of this user, outside of every repository. */
-function enginesFolder(system: System): string {
-  const named = system.env["XDG_CACHE_HOME"] ?? "";
-  return join(named === "" ? join(system.homeDirectory, ".cache") : named, "quartermaster", "engines");
-}
-
-interface Workshop {
-  readonly cache: string;
-  readonly folder: string;
-  readonly report: ProgressReport;
-  readonly system: System;
-  readonly signal?: AbortSignal;
-}
-
-/** The finished layout appears by a rename: what is in the cache is whole. */
-async function makeImage(recipe: EngineRecipe, workshop: Workshop): Promise<void> {
-  const { cache, folder, report, system } = workshop;
-  const tools = await findEngineTools(report, system);
-  const workplace = await openWorkplace(cache, system);
-  try {
-    const root = join(workplace, "root");
-    await writeEngineFiles(recipe, { ...workshop, root, workplace, tools });
-    const target = join(workplace, "layout");
-    await writeImageLayout({
-      name: recipe.imageName,
-      entries: imageEntries(recipe, root),
-      entrypoint: recipe.entrypoint,
-      command: recipe.command,
-      env: recipe.env,
-      user: recipe.user,
-      workingFolder: recipe.home,
-      compression: "none",
-      target,
-    });
-    await rename(target, folder);
-  } finally {
-    await rm(workplace, { recursive: true, force: true, maxRetries: 3 });
-  }
 }
 
 /** The engine's own files belong to its user, as in the official images; the system's to root. */
@@ -140,9 +93,8 @@ function imageEntries({ home }: EngineRecipe, root: string): readonly TarEntry[]
 
 const ENGINE_USER = 1000;
 
-interface Assembly extends Workshop {
+interface Assembly extends ImageWork {
   readonly root: string;
-  readonly workplace: string;
   readonly tools: EngineTools;
 }
 

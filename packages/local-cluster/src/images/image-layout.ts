@@ -6,8 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 
 import { thisPlatform } from "../assets/platform.ts";
-import type { TarEntry } from "./tar.ts";
-import { writeTar } from "./tar.ts";
+import { type TarEntry, writeTar } from "./tar.ts";
 
 /** What an image is made of. */
 export interface ImageRequest {
@@ -16,16 +15,16 @@ export interface ImageRequest {
   /** What the image holds; one layer. */
   readonly entries: readonly TarEntry[];
   readonly entrypoint: readonly string[];
-  readonly command?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
+  readonly command?: readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Numeric, so that `runAsNonRoot` can be checked: `1000` or `1000:1000`. */
-  readonly user?: string;
-  readonly workingFolder?: string;
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly user?: string | undefined;
+  readonly workingFolder?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Processor in Go's words (default: this machine's). */
-  readonly architecture?: "amd64" | "arm64";
+  readonly architecture?: "amd64" | "arm64" | undefined;
   /** `none` is quicker to make and to import, `gzip` is for images that travel. */
-  readonly compression?: "gzip" | "none";
+  readonly compression?: "gzip" | "none" | undefined;
   /** Folder to write the layout into. */
   readonly target: string;
 }

@@ -1,13 +1,12 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Component } from "../control-plane/component.ts";
-import type { System } from "../system/system.ts";
-import { desiredCniConfig } from "./cni-config.ts";
-import { desiredContainerdConfig } from "./containerd-config.ts";
-import { makeMountNamespace } from "./namespaces.ts";
+import { Component, type ReadinessProbe } from "../control-plane/component.ts";
+import { PAUSE_IMAGE } from "../images/pause-image.ts";
+import { type System, toolPath } from "../system/system.ts";
+import { makeCgroup } from "./cgroups.ts";
+import { makeMountNamespace } from "./network.ts";
 import { nodeBinds, nodeOverlays, type NodePaths } from "./node-paths.ts";
-import { type NodePlace, startNodeProcess } from "./node-process.ts";
 import { accepts } from "./passage.ts";
 import { runTool } from "./run-tool.ts";
 
@@ -51,3 +50,96 @@ export async function importImage(paths: NodePaths, layout: string, system: Syst
 }
 
 const IMPORT = `ctr --address "$2" --namespace k8s.io images import`;
+
+/** Which node a process belongs to. */
+export interface NodePlace {
+  readonly folder: string;
+  readonly name: string;
+  readonly paths: NodePaths;
+  readonly system: System;
+}
+
+/** A process of a node. */
+export interface NodeProcess {
+  readonly program: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly isReady: ReadinessProbe;
+}
+
+/** Starts a process in the namespaces and the cgroup of its node; what it starts stays in there. */
+export function startNodeProcess(
+  { program, command, args, isReady }: NodeProcess,
+  place: NodePlace,
+): Component {
+  const { folder, name, paths, system } = place;
+  return new Component({
+    launchRequest: {
+      name: `${name}-${program}`,
+      folder,
+      command: "nsenter",
+      args: [`--net=${paths.networkNamespace}`, `--mount=${paths.mountNamespace}`, "--", command, ...args],
+      env: { PATH: toolPath(system) },
+      cgroupProcsFiles: makeCgroup(paths.systemCgroup),
+    },
+    isReady,
+    system,
+  });
+}
+
+/**
+ * The configuration of a node's containerd (TOML). Nothing of it touches the machine's own containerd. No registry is
+ * reachable from a node: images are imported. `restrict_oom_score_adj` does without a privilege that containers often lack.
+ */
+export function desiredContainerdConfig(paths: NodePaths, cniPluginFolder: string): string {
+  const cri = `plugins."io.containerd.grpc.v1.cri"`;
+  return toToml({
+    "": { version: 2, root: paths.containerdRoot, state: paths.containerdState },
+    grpc: { address: paths.containerdSocket },
+    ttrpc: { address: `${paths.containerdSocket}.ttrpc` },
+    [`plugins."io.containerd.internal.v1.opt"`]: { path: `${paths.containerdRoot}/opt` },
+    [cri]: {
+      sandbox_image: PAUSE_IMAGE,
+      disable_apparmor: true,
+      restrict_oom_score_adj: true,
+      netns_mounts_under_state_dir: true,
+    },
+    [`${cri}.cni`]: { bin_dir: cniPluginFolder, conf_dir: paths.cniConfigFolder },
+    [`${cri}.containerd.runtimes.runc`]: { runtime_type: "io.containerd.runc.v2" },
+    [`${cri}.containerd.runtimes.runc.options`]: { Root: paths.runcRoot, SystemdCgroup: false },
+  });
+}
+
+type Section = Readonly<Record<string, string | number | boolean>>;
+
+/** Strings of TOML and of JSON are the same for the characters that occur in paths and names. */
+function toToml(sections: Readonly<Record<string, Section>>): string {
+  return Object.entries(sections)
+    .map(([name, section]) => {
+      const lines = Object.entries(section).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+      return [...(name === "" ? [] : [`[${name}]`]), ...lines, ""].join("\n");
+    })
+    .join("\n");
+}
+
+/** The pod network of a node: a bridge whose address is the pods' way out, and addresses from the node's own range. */
+export function desiredCniConfig(paths: NodePaths, subnet: string): Readonly<Record<string, unknown>> {
+  return {
+    cniVersion: "1.0.0",
+    name: "pods",
+    plugins: [
+      {
+        type: "bridge",
+        bridge: "pods",
+        isGateway: true,
+        hairpinMode: true, // a pod reaches itself by way of its Service
+        ipam: {
+          type: "host-local",
+          dataDir: paths.cniState,
+          ranges: [[{ subnet }]],
+          routes: [{ dst: "0.0.0.0/0" }],
+        },
+      },
+    ],
+  };
+}

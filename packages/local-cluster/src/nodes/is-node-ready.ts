@@ -2,11 +2,9 @@ import { z } from "zod";
 
 import type { ApiClient } from "../api/api-client.ts";
 import type { System } from "../system/system.ts";
-import { DNS_READY_PORT } from "./corefile.ts";
-import { HUB_ADDRESS } from "./hub-commands.ts";
-import { KUBE_PROXY_HEALTH_PORT } from "./kube-proxy-config.ts";
-import { networkNamespaceFile } from "./namespaces.ts";
-import { HUB } from "./network.ts";
+import { DNS_READY_PORT } from "./cluster-objects.ts";
+import { KUBE_PROXY_HEALTH_PORT } from "./kubelet-config.ts";
+import { HUB, HUB_ADDRESS, networkNamespaceFile } from "./network.ts";
 import { tryTool } from "./run-tool.ts";
 
 /**

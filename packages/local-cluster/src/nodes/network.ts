@@ -1,7 +1,8 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { SERVICE_CIDR } from "../control-plane/api-server-arguments.ts";
 import type { System } from "../system/system.ts";
-import { hubCommands, hubLink, nodeCommands, plugNodeCommands, serviceRouteCommand } from "./hub-commands.ts";
-import { makeNetworkNamespace, networkNamespaceFile } from "./namespaces.ts";
 import { runTool } from "./run-tool.ts";
 
 /** Name of the namespace in which the control plane and the name server run. */
@@ -52,4 +53,162 @@ async function configure(
     { command: "ip", args: ["-batch", "-"], input: `${commands.join("\n")}\n`, networkNamespace },
     system,
   );
+}
+
+/** File that stands for a network namespace of the cluster; entered with `nsenter --net=`. */
+export function networkNamespaceFile(folder: string, name: string): string {
+  return join(folder, "ns", `${name}.net`);
+}
+
+/** File that stands for a mount namespace of the cluster; entered with `nsenter --mount=`. */
+export function mountNamespaceFile(folder: string, name: string): string {
+  return join(folder, "ns", `${name}.mnt`);
+}
+
+/**
+ * Makes the folder that the namespaces' files lie in. It is a mount of its own that is shared with nobody: the kernel keeps
+ * no file of a mount namespace in a shared one, and a desktop would copy our mounts into every service it runs.
+ */
+export async function openNamespaceFolder(folder: string, system: System): Promise<void> {
+  const path = join(folder, "ns");
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  await runTool({ command: "mount", args: ["--no-mtab", "--bind", "--make-private", path, path] }, system);
+}
+
+/** Makes a network namespace that has nothing but a loopback, and lets it forward packets. */
+async function makeNetworkNamespace(file: string, system: System): Promise<void> {
+  writeFileSync(file, "");
+  await runTool({ command: "unshare", args: [`--net=${file}`, "--", "sh", "-ec", FORWARD_PACKETS] }, system);
+}
+
+/** The second one lets a route over several nodes avoid those that do not answer; not every kernel has such routes. */
+const FORWARD_PACKETS = `
+echo 1 > /proc/sys/net/ipv4/ip_forward
+if [ -e /proc/sys/net/ipv4/fib_multipath_use_neigh ]; then echo 1 > /proc/sys/net/ipv4/fib_multipath_use_neigh; fi`;
+
+/** A folder of the machine that a node sees as it is, while what it writes there goes to a folder of the cluster. */
+export interface Overlay {
+  readonly path: string;
+  readonly upper: string;
+  readonly work: string;
+}
+
+/** A folder of the cluster that a node sees in a second place, which lies on one of its overlays. */
+export interface Bind {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** What a node sees differently from the machine. */
+export interface NodeMounts {
+  readonly overlays: readonly Overlay[];
+  readonly binds: readonly Bind[];
+}
+
+/** Makes a mount namespace with these mounts. They are seen by nobody else and end with the last process in it. */
+export async function makeMountNamespace(
+  file: string,
+  { overlays, binds }: NodeMounts,
+  system: System,
+): Promise<void> {
+  const folders = [...overlays.flatMap(({ upper, work }) => [upper, work]), ...binds.map(({ from }) => from)];
+  for (const path of folders) mkdirSync(path, { recursive: true });
+  writeFileSync(file, "");
+  const args = [
+    ...overlays.flatMap(({ path, upper, work }) => [
+      path,
+      `lowerdir=${path},upperdir=${upper},workdir=${work}`,
+    ]),
+    "--",
+    ...binds.flatMap(({ from, to }) => [from, to]),
+  ];
+  await runTool(
+    {
+      command: "unshare",
+      args: [`--mount=${file}`, "--propagation=private", "--", "sh", "-ec", MAKE_MOUNTS, "sh", ...args],
+    },
+    system,
+  );
+}
+
+/** Shared at the end, among the node's own processes: a pod may ask to see mounts made after it started. */
+const MAKE_MOUNTS = `
+while [ "$1" != "--" ]; do mount --no-mtab -t overlay -o "$2" overlay "$1"; shift 2; done
+shift
+while [ $# -gt 0 ]; do mkdir -p "$2"; mount --no-mtab --bind "$1" "$2"; shift 2; done
+mount --no-mtab --make-rshared /`;
+
+/** Where the API server and the name server are: one address on the bridge that joins all nodes. */
+export const HUB_ADDRESS = "172.30.0.1";
+/** Port of the API server inside the cluster. */
+export const API_PORT = 6443;
+/** ClusterIP of the name server, which every pod uses. */
+export const DNS_SERVICE_ADDRESS = "10.96.0.10";
+/** Pods get their addresses from here, a /24 for each node. */
+export const POD_CIDR = "10.244.0.0/16";
+/** Nodes have an address and a pod network each; this is how many fit. */
+export const MAX_NODES = 200;
+
+/** Address of the `index`th node, counted from 1. */
+export function nodeAddress(index: number): string {
+  return `172.30.0.${10 + index}`;
+}
+
+/** Addresses of the pods on the `index`th node. */
+export function podSubnet(index: number): string {
+  return `10.244.${index}.0/24`;
+}
+
+/** The node's end of the cable in the hub. Interface names are limited to 15 characters. */
+export function hubLink(index: number): string {
+  return `node${index}`;
+}
+
+/**
+ * What `ip -batch` does to an empty namespace to make it the hub. There is no link to the machine's own network: nothing
+ * that happens in the cluster can leave it.
+ */
+export function hubCommands(): readonly string[] {
+  return [
+    "link set lo up",
+    `link add ${BRIDGE} type bridge`,
+    `address add ${HUB_ADDRESS}/24 dev ${BRIDGE}`,
+    `link set ${BRIDGE} up`,
+  ];
+}
+
+/** What `ip -batch` does in the hub to plug a node in. */
+export function plugNodeCommands(index: number, nodeNamespace: string): readonly string[] {
+  return [
+    `link add ${hubLink(index)} type veth peer name eth0 netns ${nodeNamespace}`,
+    `link set ${hubLink(index)} master ${BRIDGE}`,
+    `link set ${hubLink(index)} up`,
+    `route add ${podSubnet(index)} via ${nodeAddress(index)}`,
+  ];
+}
+
+/** What `ip -batch` does in the node's namespace. Pods of other nodes are reached directly, all else by way of the hub. */
+export function nodeCommands(index: number, count: number): readonly string[] {
+  const others = indexes(count).filter((other) => other !== index);
+  return [
+    "link set lo up",
+    `address add ${nodeAddress(index)}/24 dev eth0`,
+    "link set eth0 up",
+    `route add default via ${HUB_ADDRESS}`,
+    ...others.map((other) => `route add ${podSubnet(other)} via ${nodeAddress(other)}`),
+  ];
+}
+
+/** How the API server reaches Services (a webhook in a pod): over any node, because each runs a kube-proxy. */
+export function serviceRouteCommand(serviceCidr: string, count: number): string {
+  if (count === 1) return `route replace ${serviceCidr} via ${nodeAddress(1)}`;
+  return `route replace ${serviceCidr} ${indexes(count)
+    .map((index) => `nexthop via ${nodeAddress(index)}`)
+    .join(" ")}`;
+}
+
+const BRIDGE = "cluster";
+
+function indexes(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index + 1);
 }

@@ -2,8 +2,7 @@ import { join } from "node:path";
 
 import { LocalClusterError } from "../errors.ts";
 import { clusterCgroup } from "./cgroups.ts";
-import { mountNamespaceFile, networkNamespaceFile, type Bind, type Overlay } from "./namespaces.ts";
-import { SOCKET_PATH_LIMIT_BYTES } from "./socket-path.ts";
+import { type Bind, mountNamespaceFile, networkNamespaceFile, type Overlay } from "./network.ts";
 
 /** Where everything of one node lies. All of it is below the cluster's folder, except for the cgroups. */
 export interface NodePaths {
@@ -106,3 +105,19 @@ export function checkedSocket(path: string): string {
 
 /** containerd puts a second socket beside its first: the same name and `.ttrpc`. */
 const TTRPC_SUFFIX_BYTES = 6;
+
+/** The kernel's limit for the path of a unix socket, in bytes, without the closing zero. */
+const SOCKET_PATH_LIMIT_BYTES = 107;
+/** The longest name of a socket that we make below a cluster's folder. */
+const LONGEST_SOCKET = "etcd-stale-relay.sock";
+
+/** Throws PathTooLong when our sockets would not fit below `folder`. */
+export function assertSocketsFit(folder: string): void {
+  const lengthBytes = Buffer.byteLength(join(folder, LONGEST_SOCKET));
+  if (lengthBytes <= SOCKET_PATH_LIMIT_BYTES) return;
+  throw new LocalClusterError(
+    "PathTooLong",
+    `The folder ${folder} is too deep: a unix socket's path may have ${SOCKET_PATH_LIMIT_BYTES} bytes, and ours would have ${lengthBytes}.`,
+    "Choose a folder with a shorter path.",
+  );
+}

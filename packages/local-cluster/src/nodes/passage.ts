@@ -4,9 +4,7 @@ import { join } from "node:path";
 
 import { Component } from "../control-plane/component.ts";
 import type { System } from "../system/system.ts";
-import { API_PORT, HUB_ADDRESS } from "./hub-commands.ts";
-import { networkNamespaceFile } from "./namespaces.ts";
-import { HUB } from "./network.ts";
+import { API_PORT, HUB, HUB_ADDRESS, networkNamespaceFile } from "./network.ts";
 import { checkedSocket } from "./node-paths.ts";
 import { listeningLine, parseRelayEndpoint } from "./relay-endpoint.ts";
 
@@ -70,7 +68,7 @@ function relay(
       folder,
       command: process.execPath,
       args: ["--max-old-space-size=32", entry, listen, target],
-      ...(isInHub ? { networkNamespace } : {}),
+      networkNamespace: isInHub ? networkNamespace : undefined,
     },
     isReady: async () => await isListening(listen, component, isInHub),
     system,

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 
-import { parsePodTarget } from "./pod-target.ts";
+import { parsePodTarget } from "./relay-endpoint.ts";
 
 /**
  * Entry point of the way to pods: `node pod-relay.ts <unix socket>`, run in the hub. It answers HTTP's CONNECT to addresses of pods and

@@ -1,3 +1,13 @@
+import { accessSync, constants, existsSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import type { ProgressReport } from "../assets/progress.ts";
+import { LocalClusterError } from "../errors.ts";
+import { findStaticBusybox } from "../images/busybox-image.ts";
+import { type System, toolPath } from "../system/system.ts";
+import { cgroupHierarchies } from "./cgroups.ts";
+import { type ToolResult, tryTool } from "./run-tool.ts";
+
 /** What the machine offers to real nodes. */
 export interface MachineFacts {
   readonly isRoot: boolean;
@@ -19,7 +29,7 @@ export interface MissingPrerequisite {
 }
 
 /** Tools that nodes run or are made with, and Debian's packages of them. */
-export const NODE_TOOLS: Readonly<Record<string, string>> = {
+const NODE_TOOLS: Readonly<Record<string, string>> = {
   conntrack: "conntrack",
   containerd: "containerd",
   "containerd-shim-runc-v2": "containerd",
@@ -35,10 +45,10 @@ export const NODE_TOOLS: Readonly<Record<string, string>> = {
 };
 
 /** CNI plugins that put pods into the network. */
-export const CNI_PLUGINS: readonly string[] = ["bridge", "host-local", "loopback"];
+const CNI_PLUGINS: readonly string[] = ["bridge", "host-local", "loopback"];
 
 /** What the kernel must be able to do, in our words. */
-export const KERNEL_FEATURES: Readonly<Record<string, string>> = {
+const KERNEL_FEATURES: Readonly<Record<string, string>> = {
   bridge: "network bridges",
   cgroup: "writable cgroups",
   nftables: "nftables",
@@ -82,4 +92,116 @@ export function installCommand(packages: readonly string[]): string {
 
 function missingPackage(what: string, packageName: string): MissingPrerequisite {
   return { what, remedy: installCommand([packageName]), packageName };
+}
+
+/** Looks at what the machine offers to real nodes. Changes nothing; what it tries, it tries in namespaces that end with it. */
+export async function probeMachine(parentFolder: string, system: System): Promise<MachineFacts> {
+  const isRoot = process.getuid?.() === 0;
+  const missingTools = Object.keys(NODE_TOOLS).filter((tool) => !isOnPath(tool, system));
+  const canTry = isRoot && ["ip", "mount", "nft", "unshare"].every((tool) => !missingTools.includes(tool));
+  return {
+    isRoot,
+    missingTools,
+    cniPluginFolder: findCniPluginFolder(),
+    hasStaticBusybox: findStaticBusybox() !== undefined,
+    missingFeatures: canTry ? await tryFeatures(parentFolder, system) : [],
+  };
+}
+
+/** The folder that holds all CNI plugins we use, if there is one. */
+export function findCniPluginFolder(): string | undefined {
+  return CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))));
+}
+
+/** Where distributions put CNI plugins. */
+const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
+
+async function tryFeatures(parentFolder: string, system: System): Promise<readonly string[]> {
+  const name = `.probe-${system.randomHex(4)}`;
+  const folder = join(parentFolder, name);
+  mkdirSync(folder, { recursive: true });
+  try {
+    const args = ["--net", "--mount", "--propagation=private", "--", "sh", "-c", TRY_FEATURES, "sh", folder];
+    const { stdout } = await tryTool({ command: "unshare", args }, system);
+    const found = new Set([
+      ...stdout.split("\n"),
+      ...(canMakeCgroup(`quartermaster${name}`) ? ["cgroup"] : []),
+    ]);
+    return Object.keys(KERNEL_FEATURES).filter((feature) => !found.has(feature));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Tried where the clusters will be: a file system may be unfit to be the upper layer of an overlay. */
+const TRY_FEATURES = `
+ip link add probe0 type bridge && echo bridge
+ip link add probe1 type veth peer name probe2 && echo veth
+nft add table ip probe && echo nftables
+cd "$1" && mkdir lower upper work all && mount --no-mtab -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay all && echo overlay`;
+
+function canMakeCgroup(name: string): boolean {
+  const hierarchies = cgroupHierarchies();
+  try {
+    for (const hierarchy of hierarchies) {
+      mkdirSync(join(hierarchy, name));
+      rmdirSync(join(hierarchy, name));
+    }
+  } catch {
+    // Read-only or forbidden: the answer is no, whatever the reason.
+    return false;
+  }
+  return hierarchies.length > 0;
+}
+
+function isOnPath(tool: string, system: System): boolean {
+  return toolPath(system)
+    .split(":")
+    .some((folder) => isExecutable(join(folder, tool)));
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Not there or not ours to run: the next folder of the search path may have it.
+    return false;
+  }
+}
+
+/** What is to be installed, and who is notified. */
+export interface InstallRequest {
+  readonly missing: readonly MissingPrerequisite[];
+  readonly report: ProgressReport;
+  readonly system: System;
+}
+
+/**
+ * Installs with apt what packages can bring. Does nothing without root, without apt-get, or when no package is missing: the
+ * caller looks again and tells the person what is left.
+ */
+export async function installPrerequisites({ missing, report, system }: InstallRequest): Promise<void> {
+  const packages = packagesOf(missing);
+  if (packages.length === 0 || process.getuid?.() !== 0) return;
+  if ((await apt(["--version"], system)).code !== 0) return;
+  report({ kind: "note", text: `installing ${packages.join(" ")} (apt-get)` });
+  const install = ["install", "--yes", "--no-install-recommends", ...packages];
+  if ((await apt(install, system)).code === 0) return;
+  report({ kind: "note", text: "refreshing the list of packages (apt-get update)" });
+  await apt(["update"], system);
+  const { code, stderr } = await apt(install, system);
+  if (code === 0) return;
+  throw new LocalClusterError(
+    "PrerequisiteMissing",
+    `apt-get could not install ${packages.join(", ")}: ${stderr.trim().slice(-500)}.`,
+    `Run: ${installCommand(packages)}`,
+  );
+}
+
+async function apt(args: readonly string[], system: System): Promise<ToolResult> {
+  return await tryTool(
+    { command: "env", args: ["DEBIAN_FRONTEND=noninteractive", "apt-get", ...args], timeoutMs: 600_000 },
+    system,
+  );
 }

@@ -1,12 +1,34 @@
-import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { z } from "zod";
 
-import type { ApiAnswer, ApiClient } from "../api/api-client.ts";
+import { type ApiAccess, type ApiAnswer, ApiClient } from "../api/api-client.ts";
+import { launch } from "../process/launch.ts";
+import type { System } from "../system/system.ts";
 import { volumesFolder } from "./node-paths.ts";
-import type { Volume, VolumeToMake } from "./volume-plan.ts";
-import { claimSchema, desiredVolume, planVolumes, volumeSchema } from "./volume-plan.ts";
+
+/** Gives a cluster its default StorageClass and starts the process that makes the volumes. Needs no real nodes and no root. */
+export async function startVolumeProvisioner(
+  folder: string,
+  access: ApiAccess,
+  system: System,
+): Promise<void> {
+  using api = new ApiClient(access);
+  await api.apply(`/apis/storage.k8s.io/v1/storageclasses/${STORAGE_CLASS}`, desiredStorageClass());
+  const accessFile = join(folder, "pki", "volume-provisioner.json");
+  writeFileSync(accessFile, JSON.stringify(access), { mode: 0o600 });
+  const entry = join(import.meta.dirname, "volume-provisioner.ts");
+  launch(
+    {
+      name: "volume-provisioner",
+      folder,
+      command: process.execPath,
+      args: ["--max-old-space-size=64", entry, folder, accessFile],
+    },
+    system,
+  );
+}
 
 /** The versions of the two lists that a pass was based on. */
 export interface SeenVersions {
@@ -23,10 +45,6 @@ export async function provisionVolumes(folder: string, api: ApiClient): Promise<
   for (const volume of remove) await removeVolume(folder, volume, api);
   return { claims: claims.metadata.resourceVersion, volumes: volumes.metadata.resourceVersion };
 }
-
-const listMetadata = z.object({ resourceVersion: z.string() });
-const claimList = z.object({ metadata: listMetadata, items: z.array(claimSchema) });
-const volumeList = z.object({ metadata: listMetadata, items: z.array(volumeSchema) });
 
 /** Its folder may be written by everybody: who runs in the pod is not known here. */
 async function makeVolume(folder: string, volume: VolumeToMake, api: ApiClient): Promise<void> {
@@ -50,4 +68,141 @@ async function read(path: string, api: ApiClient): Promise<unknown> {
 function expectSuccess(answer: ApiAnswer): ApiAnswer {
   if (answer.status < 300 || answer.status === 404) return answer;
   throw new Error(`the API server answered ${answer.status}: ${answer.body.slice(0, 300)}`);
+}
+
+const annotations = z.record(z.string(), z.string()).optional();
+
+/** The parts of a PersistentVolumeClaim that provisioning looks at. */
+export const claimSchema = z.object({
+  metadata: z.object({
+    name: z.string(),
+    namespace: z.string(),
+    uid: z.string(),
+    annotations,
+    deletionTimestamp: z.string().optional(),
+  }),
+  spec: z.object({
+    accessModes: z.array(z.string()),
+    storageClassName: z.string().optional(),
+    volumeName: z.string().optional(),
+    volumeMode: z.string().optional(),
+    resources: z.object({ requests: z.object({ storage: z.string() }) }),
+  }),
+});
+
+/** The parts of a PersistentVolume that provisioning looks at. */
+export const volumeSchema = z.object({
+  metadata: z.object({ name: z.string(), annotations, deletionTimestamp: z.string().optional() }),
+  spec: z.object({
+    persistentVolumeReclaimPolicy: z.string().optional(),
+    local: z.object({ path: z.string() }).optional(),
+  }),
+  status: z.object({ phase: z.string().optional() }).optional(),
+});
+
+const listMetadata = z.object({ resourceVersion: z.string() });
+const claimList = z.object({ metadata: listMetadata, items: z.array(claimSchema) });
+const volumeList = z.object({ metadata: listMetadata, items: z.array(volumeSchema) });
+
+/** A claim as provisioning sees it. */
+export type Claim = Readonly<z.infer<typeof claimSchema>>;
+/** A volume as provisioning sees it. */
+export type Volume = Readonly<z.infer<typeof volumeSchema>>;
+
+/** Name of the default StorageClass. */
+export const STORAGE_CLASS = "standard";
+/** Who makes the volumes of that class. */
+export const PROVISIONER = "quartermaster.local/volumes";
+
+/** A claim that waits for its volume, on the node that the scheduler has chosen for its pod. */
+export interface VolumeToMake {
+  readonly claim: Claim;
+  readonly volumeName: string;
+  readonly node: string;
+}
+
+/** What is to be done: level-triggered, from what there is now. */
+export interface VolumePlan {
+  readonly make: readonly VolumeToMake[];
+  /** Volumes whose claim is gone and whose data goes with it. */
+  readonly remove: readonly Volume[];
+}
+
+/** Decides which volumes are to be made and which removed. Volumes of others are left alone. */
+export function planVolumes(claims: readonly Claim[], volumes: readonly Volume[]): VolumePlan {
+  const existing = new Set(volumes.map(({ metadata }) => metadata.name));
+  return {
+    make: claims.flatMap(volumeFor).filter(({ volumeName }) => !existing.has(volumeName)),
+    remove: volumes.filter(isToBeRemoved),
+  };
+}
+
+function volumeFor(claim: Claim): readonly VolumeToMake[] {
+  const { metadata, spec } = claim;
+  const node = metadata.annotations?.["volume.kubernetes.io/selected-node"];
+  const isOurs = spec.storageClassName === STORAGE_CLASS && spec.volumeMode !== "Block";
+  const isWaiting = spec.volumeName === undefined && metadata.deletionTimestamp === undefined;
+  return isOurs && isWaiting && node !== undefined
+    ? [{ claim, volumeName: `pvc-${metadata.uid}`, node }]
+    : [];
+}
+
+function isToBeRemoved({ metadata, spec, status }: Volume): boolean {
+  const isOurs = metadata.annotations?.["pv.kubernetes.io/provisioned-by"] === PROVISIONER;
+  return (
+    isOurs &&
+    status?.phase === "Released" &&
+    spec.persistentVolumeReclaimPolicy === "Delete" &&
+    metadata.deletionTimestamp === undefined
+  );
+}
+
+/**
+ * A volume whose data lies on one node and stays there: a `local` volume, because kubelet gives those to the pod's fsGroup,
+ * which it does not do for hostPath.
+ */
+export function desiredVolume(
+  { claim, volumeName, node }: VolumeToMake,
+  path: string,
+): Readonly<Record<string, unknown>> {
+  const { metadata, spec } = claim;
+  return {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: volumeName, annotations: { "pv.kubernetes.io/provisioned-by": PROVISIONER } },
+    spec: {
+      accessModes: spec.accessModes,
+      capacity: { storage: spec.resources.requests.storage },
+      claimRef: {
+        apiVersion: "v1",
+        kind: "PersistentVolumeClaim",
+        namespace: metadata.namespace,
+        name: metadata.name,
+        uid: metadata.uid,
+      },
+      local: { path },
+      nodeAffinity: {
+        required: {
+          nodeSelectorTerms: [
+            { matchExpressions: [{ key: "kubernetes.io/hostname", operator: "In", values: [node] }] },
+          ],
+        },
+      },
+      persistentVolumeReclaimPolicy: "Delete",
+      storageClassName: STORAGE_CLASS,
+      volumeMode: "Filesystem",
+    },
+  };
+}
+
+/** The default StorageClass. The volume is made where the pod is put, not the other way round. */
+function desiredStorageClass(): Readonly<Record<string, unknown>> {
+  return {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: { name: STORAGE_CLASS, annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+    provisioner: PROVISIONER,
+    reclaimPolicy: "Delete",
+    volumeBindingMode: "WaitForFirstConsumer",
+  };
 }

@@ -1,4 +1,7 @@
-import type { TcpNetConnectOpts, IpcNetConnectOpts } from "node:net";
+import { BlockList, type IpcNetConnectOpts, isIPv4, type TcpNetConnectOpts } from "node:net";
+
+import { SERVICE_CIDR } from "../control-plane/api-server-arguments.ts";
+import { POD_CIDR } from "./network.ts";
 
 /** One end of a relay, as `node:net` takes it for listening and for connecting. */
 export type RelayEndpoint = TcpNetConnectOpts | IpcNetConnectOpts;
@@ -16,3 +19,21 @@ export function parseRelayEndpoint(text: string): RelayEndpoint {
 export function listeningLine(pid: number): string {
   return `relay ${pid} is listening`;
 }
+
+/** A port of a pod or a Service. */
+export interface PodTarget {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Reads `address:port`; undefined unless it is one of a pod or a Service. */
+export function parsePodTarget(text: string): PodTarget | undefined {
+  const { host = "", port = "" } = /^(?<host>[\d.]{7,15}):(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  const number = Number(port);
+  if (!isIPv4(host) || number < 1 || number > 65_535 || !reachable.check(host)) return undefined;
+  return { host, port: number };
+}
+
+const reachable = new BlockList();
+for (const [address = "", bits] of [POD_CIDR, SERVICE_CIDR].map((cidr) => cidr.split("/")))
+  reachable.addSubnet(address, Number(bits), "ipv4");

@@ -1,19 +1,18 @@
 import { spawn } from "node:child_process";
 
 import { LocalClusterError } from "../errors.ts";
-import type { System } from "../system/system.ts";
-import { toolPath } from "../system/tool-path.ts";
+import { type System, toolPath } from "../system/system.ts";
 
 /** A tool of the system (ip, mount, ctr …) that is run to its end. */
 export interface ToolRequest {
   readonly command: string;
   readonly args: readonly string[];
   /** Sent to standard input. */
-  readonly input?: string;
+  readonly input?: string | undefined;
   /** Network namespace to run it in (a file made by `unshare --net=`). */
-  readonly networkNamespace?: string;
+  readonly networkNamespace?: string | undefined;
   /** Milliseconds after which it is killed (default: two minutes). */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 /** How a tool ended. */

@@ -1,17 +1,31 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { Component } from "../control-plane/component.ts";
+import { stringify } from "yaml";
+
+import type { ApiClient } from "../api/api-client.ts";
+import { Component, type ComponentHandle } from "../control-plane/component.ts";
+import { LocalClusterError } from "../errors.ts";
 import { writePauseImage } from "../images/pause-image.ts";
+import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
 import type { System } from "../system/system.ts";
-import { DNS_USER, nodeObjects } from "./cluster-objects.ts";
-import { desiredCorefile } from "./corefile.ts";
-import { HUB_ADDRESS } from "./hub-commands.ts";
-import { isDnsReady } from "./is-node-ready.ts";
-import { networkNamespaceFile, openNamespaceFolder } from "./namespaces.ts";
-import { HUB, joinNodes, makeHub } from "./network.ts";
-import { type NodeSpec, numberNodes } from "./node-specs.ts";
-import { type NodeHandle, type NodeSurroundings, startNode } from "./node.ts";
+import { desiredCorefile, DNS_USER, KUBE_PROXY_USER, nodeObjects } from "./cluster-objects.ts";
+import { importImage, type NodePlace, startContainerRuntime, startNodeProcess } from "./container-runtime.ts";
+import { isDnsReady, isKubeProxyHealthy, isNodeReady } from "./is-node-ready.ts";
+import { desiredKubeletConfig, desiredKubeProxyConfig, kubeletArguments } from "./kubelet-config.ts";
+import {
+  HUB,
+  HUB_ADDRESS,
+  joinNodes,
+  makeHub,
+  MAX_NODES,
+  networkNamespaceFile,
+  nodeAddress,
+  openNamespaceFolder,
+  podSubnet,
+  setNodeLink,
+} from "./network.ts";
+import { nodePaths } from "./node-paths.ts";
 
 /** The place where the control plane of a cluster with real nodes runs. */
 export interface Hub {
@@ -27,7 +41,7 @@ export async function openHub(folder: string, system: System): Promise<Hub> {
 }
 
 /** What nodes are started with. */
-export interface NodesOptions extends NodeSurroundings {
+export interface NodesOptions extends NodeEnvironment {
   readonly nodes: readonly NodeSpec[];
   readonly corednsPath: string;
 }
@@ -71,4 +85,145 @@ async function startNameServer({
     system,
   });
   await server.ready(signal);
+}
+
+/** A node as it is asked for. */
+export interface NodeSpec {
+  readonly name: string;
+  /** Value of the label topology.kubernetes.io/zone. */
+  readonly zone: string;
+}
+
+/** A node with its position among the others, counted from 1: its addresses follow from it. */
+export interface NumberedNode extends NodeSpec {
+  readonly index: number;
+}
+
+/** Numbers the nodes; throws when a name occurs twice or cannot be a node's, or when they are too many. */
+export function numberNodes(specs: readonly NodeSpec[]): readonly NumberedNode[] {
+  if (specs.length > MAX_NODES)
+    throw invalid(`A local cluster has at most ${MAX_NODES} nodes, not ${specs.length}.`);
+  for (const { name } of specs) {
+    if (!NODE_NAME.test(name)) throw invalid(`"${name}" cannot be the name of a node.`);
+    if (specs.filter((other) => other.name === name).length > 1)
+      throw invalid(`Two nodes are called "${name}".`);
+  }
+  return specs.map((spec, position) => ({ ...spec, index: position + 1 }));
+}
+
+/** A short DNS label: the name becomes part of the path of a socket. "hub" is the place of the control plane. */
+const NODE_NAME = /^(?!hub$)[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/;
+
+function invalid(problem: string): LocalClusterError {
+  return new LocalClusterError("InvalidNodes", problem, "Change the list of nodes.");
+}
+
+/** A real node, and the faults a test may bring upon it. */
+export interface NodeHandle {
+  readonly name: string;
+  readonly zone: string;
+  /** Its address inside the cluster. */
+  readonly address: string;
+  readonly kubelet: ComponentHandle;
+  readonly containerd: ComponentHandle;
+  readonly kubeProxy: ComponentHandle;
+  /** Pulls the node's network cable: it goes on running, and nobody can reach it. */
+  cutOff(): Promise<void>;
+  /** Plugs the cable in again. */
+  restore(): Promise<void>;
+  /** Makes an image known to the node: an OCI layout, as a folder or as an archive. */
+  importImage(layout: string): Promise<void>;
+}
+
+/** Programs that run on a node. */
+export interface NodeBinaries {
+  readonly kubelet: string;
+  readonly "kube-proxy": string;
+}
+
+/** What all nodes of a cluster have in common. */
+export interface NodeEnvironment {
+  readonly folder: string;
+  readonly binaries: NodeBinaries;
+  readonly credentials: Pick<ClusterCredentials, "caFiles" | "serving">;
+  readonly kubeconfigFor: (user: string, groups: readonly string[]) => Promise<string>;
+  readonly api: ApiClient;
+  readonly cniPluginFolder: string;
+  /** Layouts that are imported before the first pod. */
+  readonly images: readonly string[];
+  readonly system: System;
+  readonly signal?: AbortSignal;
+}
+
+/** Starts everything that runs on one node, whose network is there already, and waits until it is Ready. */
+async function startNode(request: NumberedNode, environment: NodeEnvironment): Promise<NodeHandle> {
+  const { folder, system, images, cniPluginFolder, signal } = environment;
+  const { name, zone, index } = request;
+  const paths = nodePaths(folder, name);
+  const place: NodePlace = { folder, name, paths, system };
+  mkdirSync(paths.volumes, { recursive: true });
+  writeFileSync(paths.resolvConf, `nameserver ${HUB_ADDRESS}\n`);
+  const containerd = await startContainerRuntime(place, { podSubnet: podSubnet(index), cniPluginFolder });
+  for (const image of images) await importImage(paths, image, system);
+  const kubelet = await startKubelet(request, place, environment);
+  const kubeProxy = await startKubeProxy(request, place, environment);
+  await Promise.all([kubelet.ready(signal), kubeProxy.ready(signal)]);
+  return {
+    name,
+    zone,
+    address: nodeAddress(index),
+    kubelet,
+    containerd,
+    kubeProxy,
+    cutOff: async () => await setNodeLink(folder, { index, state: "down" }, system),
+    restore: async () => await setNodeLink(folder, { index, state: "up" }, system),
+    importImage: async (layout) => await importImage(paths, layout, system),
+  };
+}
+
+async function startKubelet(
+  { name, zone, index }: NumberedNode,
+  place: NodePlace,
+  environment: NodeEnvironment,
+): Promise<Component> {
+  const { credentials, kubeconfigFor, binaries, api } = environment;
+  const address = nodeAddress(index);
+  const facts = {
+    name,
+    zone,
+    address,
+    paths: place.paths,
+    clientCaPath: credentials.caFiles.certificatePath,
+    serving: await credentials.serving(name, { dnsNames: [name], ipAddresses: [address] }),
+    kubeconfigPath: await kubeconfigFor(`system:node:${name}`, ["system:nodes"]),
+  };
+  writeFileSync(place.paths.kubeletConfig, stringify(desiredKubeletConfig(facts)));
+  const isReady = async (): Promise<boolean> => await isNodeReady(name, api);
+  return startNodeProcess(
+    { program: "kubelet", command: binaries.kubelet, args: kubeletArguments(facts), isReady },
+    place,
+  );
+}
+
+async function startKubeProxy(
+  { name, index }: NumberedNode,
+  place: NodePlace,
+  { binaries, kubeconfigFor, api }: NodeEnvironment,
+): Promise<Component> {
+  const { kubeProxyConfig } = place.paths;
+  const kubeconfigPath = await kubeconfigFor(KUBE_PROXY_USER, []);
+  writeFileSync(
+    kubeProxyConfig,
+    stringify(desiredKubeProxyConfig({ name, address: nodeAddress(index), kubeconfigPath })),
+  );
+  const isReady = async (): Promise<boolean> => await isKubeProxyHealthy(name, api);
+  return startNodeProcess(
+    {
+      program: "kube-proxy",
+      command: binaries["kube-proxy"],
+      args: [`--config=${kubeProxyConfig}`],
+      isReady,
+    },
+    place,
+  );
 }

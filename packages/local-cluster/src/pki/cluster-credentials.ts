@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { System } from "../system/system.ts";
-import type { CertificateAuthority } from "./certificate-authority.ts";
-import { createAuthority, newServiceAccountKey } from "./certificate-authority.ts";
+import { type CertifiedKey, issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import { stringify } from "yaml";
+
+import { realSystem, type System } from "../system/system.ts";
 
 /** Where a certificate and its key lie. */
 export interface CertificateFiles {
@@ -69,6 +71,12 @@ export async function createCredentials(folder: string, system: System): Promise
   };
 }
 
+/** A fresh P-256 key for signing service-account tokens, PEM. */
+function newServiceAccountKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ type: "sec1", format: "pem" }).toString();
+}
+
 async function issueTo(
   stem: string,
   authority: CertificateAuthority,
@@ -94,4 +102,86 @@ function writePrivate(path: string, content: string): string {
 
 function fileNameOf(user: string): string {
   return user.replaceAll(/[^a-zA-Z0-9.-]/g, "-");
+}
+
+/** Whom a certificate is about. Kubernetes reads the common name as the user and each organization as a group. */
+export interface LeafRequest {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+  readonly dnsNames?: readonly string[];
+  readonly ipAddresses?: readonly string[];
+  readonly usage: "client" | "server";
+}
+
+/** Signs certificates for one cluster; the key never leaves its directory. */
+export interface CertificateAuthority extends CertifiedKey {
+  issue(request: LeafRequest): Promise<CertifiedKey>;
+}
+
+/** Makes a self-signed P-256 CA that is valid from a minute ago for ten years, as are the certificates it issues. */
+export async function createAuthority(
+  commonName: string,
+  system: System = realSystem,
+): Promise<CertificateAuthority> {
+  // A certificate with its issuer's name would be taken for self-signed.
+  const ca = await issueAuthority({ subject: { commonName: `${commonName} authority` }, ...termsOf(system) });
+  return {
+    ...ca,
+    issue: async ({ commonName: name, organizations = [], usage, ...names }) =>
+      await issueCertificate(ca, {
+        subject: { commonName: name, organizations },
+        usages: [usage],
+        ...names,
+        ...termsOf(system),
+      }),
+  };
+}
+
+function termsOf(system: System): Pick<Parameters<typeof issueAuthority>[0], "serial" | "validity"> {
+  const nowMs = system.nowMs();
+  return {
+    serial: system.randomHex(15),
+    validity: { notBeforeMs: nowMs - 60_000, notAfterMs: nowMs + tenYearsMs },
+  };
+}
+
+const tenYearsMs = 10 * 365 * 24 * 3600 * 1000;
+
+/** What a kubeconfig says: where the API server is, which authority vouches for it, and who we are. */
+export interface KubeconfigContent {
+  readonly server: string;
+  readonly caPem: string;
+  readonly user: string;
+  readonly credential: { readonly token: string } | CertificateFiles;
+}
+
+/** Writes a kubeconfig with one context that only its owner can read. Returns the path. */
+export function writeKubeconfig(path: string, content: KubeconfigContent): string {
+  writeFileSync(path, stringify(kubeconfig(content)), { mode: 0o600 });
+  return path;
+}
+
+/** The kubeconfig as a plain object. */
+export function kubeconfig({
+  server,
+  caPem,
+  user,
+  credential,
+}: KubeconfigContent): Readonly<Record<string, unknown>> {
+  const name = "quartermaster";
+  return {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      { name, cluster: { server, "certificate-authority-data": Buffer.from(caPem).toString("base64") } },
+    ],
+    users: [{ name: user, user: userEntry(credential) }],
+    contexts: [{ name, context: { cluster: name, user } }],
+    "current-context": name,
+  };
+}
+
+function userEntry(credential: KubeconfigContent["credential"]): Readonly<Record<string, string>> {
+  if ("token" in credential) return { token: credential.token };
+  return { "client-certificate": credential.certificatePath, "client-key": credential.keyPath };
 }

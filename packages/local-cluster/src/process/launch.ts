@@ -3,10 +3,8 @@ import type { ChildProcess } from "node:child_process";
 import { mkdirSync, openSync, closeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { System } from "../system/system.ts";
-import { toolPath } from "../system/tool-path.ts";
-import type { ProcessIdentity } from "./process-identity.ts";
-import { identifyProcess, isAlive } from "./process-identity.ts";
+import { type System, toolPath } from "../system/system.ts";
+import { identifyProcess, isAlive, type ProcessIdentity } from "./process-identity.ts";
 
 /** What to run, and where its record and its log go. */
 export interface LaunchRequest {
@@ -16,11 +14,11 @@ export interface LaunchRequest {
   readonly args: readonly string[];
   /** The cluster's folder: the record goes to `pids/`, the log to `logs/`. */
   readonly folder: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** Network namespace to enter first (a file made by `unshare --net=`). */
-  readonly networkNamespace?: string;
+  readonly networkNamespace?: string | undefined;
   /** cgroup.procs files the process writes itself into before it becomes the command; its children inherit them. */
-  readonly cgroupProcsFiles?: readonly string[];
+  readonly cgroupProcsFiles?: readonly string[] | undefined;
 }
 
 /** A component we started. */

@@ -1,5 +1,4 @@
-import { describeProgress } from "../../src/assets/progress.ts";
-import type { ProgressReport } from "../../src/assets/progress.ts";
+import { describeProgress, type ProgressReport } from "../../src/assets/progress.ts";
 import { resolveBinaries } from "../../src/assets/resolve.ts";
 import { LocalClusterError } from "../../src/errors.ts";
 import { realSystem } from "../../src/system/system.ts";

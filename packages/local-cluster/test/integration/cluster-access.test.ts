@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiClient } from "../../src/api/api-client.ts";
 import type { LocalCluster } from "../../src/index.ts";
 import { startLocalCluster } from "../../src/index.ts";
-import { createAuthority } from "../../src/pki/certificate-authority.ts";
+import { createAuthority } from "../../src/pki/cluster-credentials.ts";
 import { realSystem } from "../../src/system/system.ts";
 import { eventually } from "./eventually.ts";
 

@@ -8,8 +8,7 @@ import { describe, expect, test } from "vitest";
 
 import { ApiClient } from "../../src/api/api-client.ts";
 import { startLocalCluster } from "../../src/index.ts";
-import { identifyProcess } from "../../src/process/process-identity.ts";
-import { endRecorded } from "../../src/process/recorded-process.ts";
+import { endRecorded, identifyProcess } from "../../src/process/process-identity.ts";
 import { realSystem } from "../../src/system/system.ts";
 import { eventually } from "./eventually.ts";
 import { processesMentioning } from "./processes.ts";

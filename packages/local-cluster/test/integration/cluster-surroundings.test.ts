@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { measureUsage } from "../../src/cluster/assemble-cluster.ts";
+import { measureUsage } from "../../src/cluster/local-cluster.ts";
 import { startLocalCluster } from "../../src/index.ts";
 import { processesMentioning } from "./processes.ts";
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { measureUsage } from "../../src/cluster/assemble-cluster.ts";
 import { claimFolder } from "../../src/cluster/cluster-folder.ts";
 import { destroyCluster } from "../../src/cluster/destroy-cluster.ts";
+import { measureUsage } from "../../src/cluster/local-cluster.ts";
 import { runBeside } from "../../src/cluster/run-beside.ts";
 import { realSystem } from "../../src/system/system.ts";
 import { eventually } from "./eventually.ts";

@@ -3,13 +3,11 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { buildFlags } from "../../src/assets/build-flags.ts";
+import { buildFlags } from "../../src/assets/build.ts";
 import { cacheFolder, cacheKey } from "../../src/assets/cache.ts";
 import { COMPONENTS, componentNamed } from "../../src/assets/component.ts";
-import type { GoModule } from "../../src/assets/go-module.ts";
-import { readGoModule } from "../../src/assets/go-module.ts";
-import { findChecksum, releaseOf } from "../../src/assets/release.ts";
-import { readKubernetesModules } from "../../src/assets/versions.ts";
+import { findChecksum, releaseOf } from "../../src/assets/download.ts";
+import { type GoModule, readGoModule, readKubernetesModules } from "../../src/assets/go-module.ts";
 import { realSystem } from "../../src/system/system.ts";
 
 const ownModules = join(import.meta.dirname, "..", "..", "go");

@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
 
-import { progressPrinter } from "../../src/assets/progress-printer.ts";
-import type { AssetStep, ProgressEvent } from "../../src/assets/progress.ts";
-import { describeProgress } from "../../src/assets/progress.ts";
+import {
+  type AssetStep,
+  describeProgress,
+  type ProgressEvent,
+  progressPrinter,
+} from "../../src/assets/progress.ts";
 
 const step: AssetStep = {
   action: "building",

@@ -2,9 +2,12 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { parseGoMod } from "../../src/assets/go-module.ts";
-import type { GoModule } from "../../src/assets/go-module.ts";
-import { chooseKubernetes, compareVersions, readKubernetesModules } from "../../src/assets/versions.ts";
+import {
+  chooseKubernetes,
+  type GoModule,
+  parseGoMod,
+  readKubernetesModules,
+} from "../../src/assets/go-module.ts";
 import { LocalClusterError } from "../../src/errors.ts";
 
 const ownModules = join(import.meta.dirname, "..", "..", "go");
@@ -81,19 +84,6 @@ describe("parseGoMod", () => {
   ];
   test.each(cases)("reads $name", ({ given, want }) => {
     expect(parseGoMod(given, "a.b/c")).toEqual(want);
-  });
-});
-
-describe("compareVersions", () => {
-  const cases = [
-    { given: ["v1.9.0", "v1.10.0"], want: -1 },
-    { given: ["go1.26.8", "1.26.0"], want: 1 },
-    { given: ["go1.26", "1.26.0"], want: 0 },
-    { given: ["go1.26rc1", "1.26.0"], want: 0 },
-    { given: ["go1.19.8", "1.26.0"], want: -1 },
-  ] as const;
-  test.each(cases)("orders $given by number", ({ given, want }) => {
-    expect(Math.sign(compareVersions(given[0], given[1]))).toBe(want);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { buildAnnouncement } from "../../src/assets/build-announcement.ts";
+import { buildAnnouncement } from "../../src/assets/build.ts";
 import { COMPONENTS, componentNamed } from "../../src/assets/component.ts";
 import { planCluster } from "../../src/cluster/options.ts";
 import { controlPlaneComponents, nodeComponents } from "../../src/cluster/start-local-cluster.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 
-import { assertLinux } from "../../src/cluster/assert-linux.ts";
 import { type FolderOwner, isAbandoned } from "../../src/cluster/cluster-folder.ts";
 import { planCluster, withoutRealNodes } from "../../src/cluster/options.ts";
-import { kubeconfig } from "../../src/control-plane/kubeconfig.ts";
-import { assertSocketsFit } from "../../src/nodes/socket-path.ts";
+import { assertLinux } from "../../src/cluster/start-local-cluster.ts";
+import { assertSocketsFit } from "../../src/nodes/node-paths.ts";
+import { kubeconfig } from "../../src/pki/cluster-credentials.ts";
 import { identifyProcess } from "../../src/process/process-identity.ts";
 import { realSystem, type System } from "../../src/system/system.ts";
 

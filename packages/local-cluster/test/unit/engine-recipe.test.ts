@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 
 import { describe, expect, test } from "vitest";
 
-import { engineRecipe, ENGINE_VERSIONS, recipeHash } from "../../src/engines/engine-recipe.ts";
+import { ENGINE_VERSIONS, engineRecipe, recipeHash } from "../../src/engines/engine-recipe.ts";
 import { artifactPath } from "../../src/engines/maven.ts";
 import { imageFolder } from "../../src/engines/provide-engine-image.ts";
 import { merged, parseLibraries } from "../../src/engines/system-files.ts";

@@ -5,14 +5,15 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { LocalClusterError } from "../../src/errors.ts";
-import { nodeObjects } from "../../src/nodes/cluster-objects.ts";
-import { desiredCniConfig } from "../../src/nodes/cni-config.ts";
-import { desiredContainerdConfig } from "../../src/nodes/containerd-config.ts";
-import { desiredCorefile } from "../../src/nodes/corefile.ts";
-import { desiredKubeProxyConfig } from "../../src/nodes/kube-proxy-config.ts";
-import { desiredKubeletConfig, kubeletArguments } from "../../src/nodes/kubelet-config.ts";
+import { desiredCorefile, nodeObjects } from "../../src/nodes/cluster-objects.ts";
+import { desiredCniConfig, desiredContainerdConfig } from "../../src/nodes/container-runtime.ts";
+import {
+  desiredKubeletConfig,
+  desiredKubeProxyConfig,
+  kubeletArguments,
+} from "../../src/nodes/kubelet-config.ts";
 import { nodeBinds, nodeOverlays, nodePaths } from "../../src/nodes/node-paths.ts";
-import { numberNodes } from "../../src/nodes/node-specs.ts";
+import { numberNodes } from "../../src/nodes/start-nodes.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "qm-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -5,11 +5,9 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { folderEntries } from "../../src/images/folder-entries.ts";
 import { writeImageLayout } from "../../src/images/image-layout.ts";
-import { pauseProgram } from "../../src/images/pause-program.ts";
-import type { TarEntry } from "../../src/images/tar.ts";
-import { writeTar } from "../../src/images/tar.ts";
+import { pauseProgram } from "../../src/images/pause-image.ts";
+import { folderEntries, type TarEntry, writeTar } from "../../src/images/tar.ts";
 
 function temporaryFolder(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-image-"));

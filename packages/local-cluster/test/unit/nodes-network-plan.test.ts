@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { mountsBelow, parseMountTable } from "../../src/nodes/cgroups.ts";
 import {
   hubCommands,
   hubLink,
@@ -8,8 +9,7 @@ import {
   plugNodeCommands,
   podSubnet,
   serviceRouteCommand,
-} from "../../src/nodes/hub-commands.ts";
-import { mountsBelow, parseMountTable } from "../../src/nodes/mount-table.ts";
+} from "../../src/nodes/network.ts";
 import { parseRelayEndpoint } from "../../src/nodes/relay-endpoint.ts";
 
 describe("the cluster's network", () => {

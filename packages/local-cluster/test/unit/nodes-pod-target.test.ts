@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { parsePodTarget } from "../../src/nodes/pod-target.ts";
+import { parsePodTarget } from "../../src/nodes/relay-endpoint.ts";
 
 test.for([
   { given: "10.244.1.7:9200", want: { host: "10.244.1.7", port: 9200 } },

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 
-import type { MachineFacts } from "../../src/nodes/prerequisites.ts";
-import { describeMissing, missingPrerequisites, packagesOf } from "../../src/nodes/prerequisites.ts";
+import {
+  describeMissing,
+  type MachineFacts,
+  missingPrerequisites,
+  packagesOf,
+} from "../../src/nodes/prerequisites.ts";
 
 const complete: MachineFacts = {
   isRoot: true,

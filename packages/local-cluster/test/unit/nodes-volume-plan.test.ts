@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import type { Claim, Volume } from "../../src/nodes/volume-plan.ts";
-import { desiredVolume, planVolumes, PROVISIONER, STORAGE_CLASS } from "../../src/nodes/volume-plan.ts";
+import {
+  type Claim,
+  desiredVolume,
+  planVolumes,
+  PROVISIONER,
+  STORAGE_CLASS,
+  type Volume,
+} from "../../src/nodes/provision-volumes.ts";
 
 const SELECTED = { "volume.kubernetes.io/selected-node": "node-1" };
 

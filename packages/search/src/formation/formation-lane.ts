@@ -1,7 +1,7 @@
+import { firstTen } from "@quartermaster/api";
 import { waiting } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 
-import { firstTen } from "../first-ten.ts";
 import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { poolNames } from "../model/cluster-names.ts";

@@ -1,7 +1,7 @@
+import { firstTen } from "@quartermaster/api";
 import type { Client, Live, ObjectMeta } from "@quartermaster/runtime";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "@quartermaster/runtime/kinds";
 
-import { firstTen } from "../first-ten.ts";
 import { markAnnotations, markLabels, releaseOf } from "../marks.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { dataVolume } from "../workload/pool-volumes.ts";

@@ -1,4 +1,4 @@
-import { opsterOpenSearchCluster } from "@quartermaster/api";
+import { firstTen, opsterOpenSearchCluster } from "@quartermaster/api";
 import { type Context, isControlledBy, type Kind, type KubeObject, type Live } from "@quartermaster/runtime";
 import {
   configMaps,
@@ -11,7 +11,6 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
-import { firstTen } from "../first-ten.ts";
 import { byCluster, markLabels } from "../marks.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import { monitoringKinds } from "../monitoring/monitoring-kinds.ts";

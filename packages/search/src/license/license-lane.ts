@@ -1,4 +1,4 @@
-import { licenseTypeRank } from "@quartermaster/api/licensing";
+import { licenseTypeRank } from "@quartermaster/license-selection";
 import { type Outcome, settled, unreachable, waiting } from "@quartermaster/runtime";
 
 import type { EngineErrorCode } from "../engine/engine-error.ts";

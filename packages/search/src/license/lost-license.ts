@@ -1,4 +1,4 @@
-import { licenseParameters } from "@quartermaster/api/licensing";
+import { licenseParameters } from "@quartermaster/license-selection";
 
 import type { EngineLicense, Fact } from "../engine/engine-facts.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";

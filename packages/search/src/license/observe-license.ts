@@ -1,15 +1,13 @@
 import {
   ALLOW_DOWNGRADE_ANNOTATION,
   type ClusterLicense,
-  DESIRED_LICENSE_LABEL,
-  type DesiredLicense,
-  ON_LICENSE_LOSS_ANNOTATION,
   clusterLicense,
+  DESIRED_LICENSE_LABEL,
   licenseAssociation,
   licenseNames,
-  licenseParameters,
-  readDesiredLicense,
+  ON_LICENSE_LOSS_ANNOTATION,
 } from "@quartermaster/api/licensing";
+import { type DesiredLicense, licenseParameters, readDesiredLicense } from "@quartermaster/license-selection";
 import { type Context, type JsonObject, type Live, type Why, isControlledBy } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 

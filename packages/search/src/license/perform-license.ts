@@ -1,4 +1,5 @@
-import { clusterLicense, licenseParameters } from "@quartermaster/api/licensing";
+import { clusterLicense } from "@quartermaster/api/licensing";
+import { licenseParameters } from "@quartermaster/license-selection";
 import { unreachable } from "@quartermaster/runtime";
 
 import type { EngineClient } from "../engine/engine-client.ts";

@@ -1,13 +1,13 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
+import { type ClusterLicense } from "@quartermaster/api/licensing";
 import {
-  type ClusterLicense,
   clusterLicenseCandidate,
-  licenseUpload,
   licensedCluster,
+  licenseUpload,
   rankCandidates,
   readSignature,
   selectLicense,
-} from "@quartermaster/api/licensing";
+} from "@quartermaster/license-selection";
 import { type Live, type Why, digestOf } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 

@@ -1,7 +1,7 @@
+import { firstTen } from "@quartermaster/api";
 import { held, settled } from "@quartermaster/runtime";
 import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
-import { firstTen } from "../first-ten.ts";
 import {
   claimRecheckMs,
   claimRefusal,

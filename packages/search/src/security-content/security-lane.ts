@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 
+import { firstTen } from "@quartermaster/api";
 import { digestOf, withoutFields } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import type { SecurityEntityType } from "../engine/engine-client.ts";
-import { firstTen } from "../first-ten.ts";
 import { awaits, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
 import { isPlainOpenSearch } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";

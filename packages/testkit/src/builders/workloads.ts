@@ -48,9 +48,9 @@ export interface BuiltWorkload extends BuiltObject {
 /** What a workload's pods are. */
 export interface PodRequest {
   /** Default: an image that exists nowhere: pods on kwok nodes are simulated. */
-  readonly image?: string;
-  readonly command?: readonly string[];
-  readonly podAnnotations?: Readonly<Record<string, string>>;
+  readonly image?: string | undefined;
+  readonly command?: readonly string[] | undefined;
+  readonly podAnnotations?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A Deployment whose pods carry the label `app` with its name. */
@@ -85,12 +85,7 @@ function partPod({ image, command, podAnnotations, ...named }: Named & PodReques
   readonly named: Named;
   readonly pod: PodRequest;
 } {
-  const pod = {
-    ...(image === undefined ? {} : { image }),
-    ...(command === undefined ? {} : { command }),
-    ...(podAnnotations === undefined ? {} : { podAnnotations }),
-  };
-  return { named, pod };
+  return { named, pod: { image, command, podAnnotations } };
 }
 
 interface PodPlace {

@@ -1,0 +1,130 @@
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+
+import type { Transport } from "@quartermaster/runtime";
+import { z } from "zod";
+
+import { CliError, usageError } from "../errors.ts";
+
+/** Asks a Prometheus for a path with its query, e.g. `/api/v1/query_range?query=up…`, and gives its answer unread. */
+export type AskPrometheus = (path: string, signal: AbortSignal) => Promise<unknown>;
+
+const largestAnswerBytes = 8 * 1024 * 1024;
+const timeoutMs = 30_000;
+
+/** A Prometheus at an address that the person names. Redirects are not followed. */
+export function prometheusAt(address: string, ca: string | undefined): AskPrometheus {
+  const base = addressOf(address);
+  return async (path, signal) => {
+    const url = new URL(`${base.pathname.replace(/\/$/, "")}${path}`, base);
+    const send = url.protocol === "https:" ? requestHttps : requestHttp;
+    const asked = send(url, { signal, timeout: timeoutMs, ca });
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    asked.once("timeout", () => asked.destroy(new Error("no answer within 30 s")));
+    asked.once("error", reject);
+    asked.once("response", (answer) => {
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      answer.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > largestAnswerBytes) asked.destroy(new Error("the answer is larger than 8 MiB"));
+        else chunks.push(chunk);
+      });
+      answer.once("error", reject);
+      answer.once("end", () => {
+        resolve(Buffer.concat(chunks).toString());
+      });
+    });
+    asked.end();
+    return parsed(await named(promise, base.origin), base.origin);
+  };
+}
+
+function addressOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw usageError("--prometheus must be an http:// or https:// address");
+  if (url.username !== "" || url.password !== "")
+    throw usageError("--prometheus must not hold a password: everybody on this machine could read it");
+  return url;
+}
+
+async function named(answer: Promise<string>, where: string): Promise<string> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw new CliError(`cannot ask ${where}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function parsed(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CliError(`${where} does not answer as a Prometheus does`);
+  }
+}
+
+/** The Prometheus of a standalone stack through the API server, with the person's permission to use Services as a proxy. */
+export function prometheusBehind(
+  transport: Pick<Transport, "send">,
+  {
+    namespace,
+    service,
+    port,
+  }: { readonly namespace: string; readonly service: string; readonly port: number },
+): AskPrometheus {
+  const base = `/api/v1/namespaces/${namespace}/services/https:${service}:${String(port)}/proxy`;
+  return async (path, signal) =>
+    await transport.send({
+      method: "GET",
+      path: `${base}${path}`,
+      verb: "proxy",
+      subject: { kind: "Service", ref: { namespace, name: service } },
+      timeoutMs,
+      signal,
+    });
+}
+
+const rangeSchema = z.object({
+  status: z.literal("success"),
+  data: z.object({
+    resultType: z.literal("matrix"),
+    result: z.array(
+      z.object({
+        metric: z.record(z.string(), z.string()),
+        values: z.array(z.tuple([z.number(), z.string()])),
+      }),
+    ),
+  }),
+});
+const failureSchema = z.object({ status: z.literal("error"), error: z.string() });
+
+/** One line of a chart, as Prometheus tells it. */
+export type RangeSeries = z.infer<typeof rangeSchema>["data"]["result"][number];
+
+/** A stretch of time, in seconds since the epoch. */
+export interface TimeRange {
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+  readonly stepSeconds: number;
+}
+
+/** The answer to a range query. Throws a CliError where it is none. */
+export async function queryRange(
+  ask: AskPrometheus,
+  { expr, range, signal }: { readonly expr: string; readonly range: TimeRange; readonly signal: AbortSignal },
+): Promise<readonly RangeSeries[]> {
+  const asked = new URLSearchParams({
+    query: expr,
+    start: String(range.fromSeconds),
+    end: String(range.toSeconds),
+    step: String(range.stepSeconds),
+  });
+  const answer = await ask(`/api/v1/query_range?${asked.toString()}`, signal);
+  const failure = failureSchema.safeParse(answer);
+  if (failure.success) throw new CliError(`Prometheus refuses a query: ${failure.data.error}`);
+  const read = rangeSchema.safeParse(answer);
+  if (!read.success) throw new CliError("the answer to a query is not one of Prometheus");
+  return read.data.data.result;
+}
