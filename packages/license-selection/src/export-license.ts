@@ -1,4 +1,4 @@
-import { type ClusterLicense } from "@quartermaster/api/licensing";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
 import type { EnterpriseLicense } from "@quartermaster/api/licensing";
 import { LICENSE_REMAINDER_KEY, OUTER_SIGNATURE_KEY } from "@quartermaster/api/licensing";
 import { isJsonObject, type JsonObject } from "@quartermaster/runtime";

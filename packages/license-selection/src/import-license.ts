@@ -1,4 +1,4 @@
-import { type ClusterLicense } from "@quartermaster/api/licensing";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
 import type { EnterpriseLicense } from "@quartermaster/api/licensing";
 import {
   LICENSE_REMAINDER_KEY,

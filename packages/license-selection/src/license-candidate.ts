@@ -1,4 +1,4 @@
-import { type ClusterLicense, type LicenseType } from "@quartermaster/api/licensing";
+import type { ClusterLicense, LicenseType } from "@quartermaster/api/licensing";
 
 import { licenseTypeRank } from "./license-type.ts";
 

@@ -1,6 +1,6 @@
 import { type KeyObject, verify } from "node:crypto";
 
-import { type ClusterLicense, type EnterpriseLicense } from "@quartermaster/api/licensing";
+import type { ClusterLicense, EnterpriseLicense } from "@quartermaster/api/licensing";
 
 import type { LicenseCandidate } from "./license-candidate.ts";
 import type { SignatureRead } from "./read-signature.ts";

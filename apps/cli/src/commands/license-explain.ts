@@ -1,4 +1,4 @@
-import { type ClusterLicense, type EnterpriseLicense } from "@quartermaster/api/licensing";
+import type { ClusterLicense, EnterpriseLicense } from "@quartermaster/api/licensing";
 import { effectiveExpiryMs } from "@quartermaster/license-selection";
 import { type ExplainedCluster, explainLicenses, type LicenseWorld } from "@quartermaster/licensing";
 import type { Live } from "@quartermaster/runtime";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-import { type EnterpriseLicense } from "@quartermaster/api/licensing";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
 import { importLicense, readLicenseFile } from "@quartermaster/license-selection";
 import { type ExplainedCluster, explainLicenses, type LicenseWorld } from "@quartermaster/licensing";
 import type { Live } from "@quartermaster/runtime";

@@ -1,4 +1,4 @@
-import { type LicenseType } from "@quartermaster/api/licensing";
+import type { LicenseType } from "@quartermaster/api/licensing";
 
 import {
   dayMs,

@@ -1,4 +1,4 @@
-import { type LicenseAssociation } from "@quartermaster/api/licensing";
+import type { LicenseAssociation } from "@quartermaster/api/licensing";
 import {
   dayMs,
   effectiveExpiryMs,

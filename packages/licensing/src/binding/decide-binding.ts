@@ -1,9 +1,5 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import {
-  type ClusterLicense,
-  type EnterpriseLicense,
-  type LicenseAssociation,
-} from "@quartermaster/api/licensing";
+import type { ClusterLicense, EnterpriseLicense, LicenseAssociation } from "@quartermaster/api/licensing";
 import {
   clusterLicenseCandidate,
   type LicenseCandidate,

@@ -1,5 +1,5 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import { type ClusterLicense } from "@quartermaster/api/licensing";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
 import type { ConditionUpdate, Live, ReconcileEvent } from "@quartermaster/runtime";
 
 import { licensingReasons as reasons } from "../reasons.ts";

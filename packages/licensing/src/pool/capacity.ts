@@ -1,6 +1,6 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import { type EnterpriseLicense } from "@quartermaster/api/licensing";
-import { type LicenseParameters } from "@quartermaster/license-selection";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
+import type { LicenseParameters } from "@quartermaster/license-selection";
 
 /** One resource unit. */
 const unitBytes = 64 * 1024 ** 3;

@@ -1,4 +1,4 @@
-import { type EnterpriseLicense } from "@quartermaster/api/licensing";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
 import { effectiveExpiryMs, type LicenseParameters } from "@quartermaster/license-selection";
 import type { ConditionUpdate, ReconcileEvent, StatusOf } from "@quartermaster/runtime";
 

@@ -1,5 +1,5 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import { type ClusterLicense, type LicenseAssociation } from "@quartermaster/api/licensing";
+import type { ClusterLicense, LicenseAssociation } from "@quartermaster/api/licensing";
 import { dayMs, licenseParameters } from "@quartermaster/license-selection";
 import type { Live } from "@quartermaster/runtime";
 import { expect, test } from "vitest";

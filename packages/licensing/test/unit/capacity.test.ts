@@ -1,5 +1,5 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import { type EnterpriseLicense } from "@quartermaster/api/licensing";
+import type { EnterpriseLicense } from "@quartermaster/api/licensing";
 import { licenseParameters } from "@quartermaster/license-selection";
 import { describe, expect, test } from "vitest";
 

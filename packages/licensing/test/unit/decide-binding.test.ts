@@ -1,5 +1,5 @@
 import { elasticsearchCluster, type ElasticsearchCluster } from "@quartermaster/api";
-import { type EnterpriseLicense, type LicenseAssociation } from "@quartermaster/api/licensing";
+import type { EnterpriseLicense, LicenseAssociation } from "@quartermaster/api/licensing";
 import { dayMs, licenseParameters } from "@quartermaster/license-selection";
 import { controllerReference, type Live } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
