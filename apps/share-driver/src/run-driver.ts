@@ -14,9 +14,8 @@ import {
 import { csiServices, type Registration, registrationServices } from "./csi/csi-services.ts";
 import { SocketServer } from "./csi/socket-server.ts";
 import { driverMetrics } from "./driver-metrics.ts";
-import { DRIVER_NAME } from "./driver-name.ts";
 import { type Tmpfs, utilLinuxTmpfs } from "./files/tmpfs.ts";
-import type { Settings } from "./settings.ts";
+import { DRIVER_NAME, type Settings } from "./settings.ts";
 import { Volumes } from "./volume/volumes.ts";
 
 /** What the driver runs in. */

@@ -79,3 +79,6 @@ function flagsOf(
     throw new SettingsError(error instanceof Error ? error.message : "unknown flag", { cause: error });
   }
 }
+
+/** Name of the CSIDriver object, of the volumes' `driver`, and of the plugin's folder. */
+export const DRIVER_NAME = "projected-resource.storage.openshift.io";

@@ -1,7 +1,7 @@
 import type { Log } from "@quartermaster/runtime";
 import { z } from "zod";
 
-import { DRIVER_NAME } from "../driver-name.ts";
+import { DRIVER_NAME } from "../settings.ts";
 import { parseUnpublish } from "../volume/target-path.ts";
 import { parseVolumeRequest } from "../volume/volume-request.ts";
 import type { Volumes } from "../volume/volumes.ts";

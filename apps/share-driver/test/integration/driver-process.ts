@@ -7,8 +7,8 @@ import { eventually, type Identity } from "@quartermaster/testkit";
 import { stringify } from "yaml";
 
 import { nodeService } from "../../src/csi/service-spec.ts";
-import { DRIVER_NAME } from "../../src/driver-name.ts";
 import { runDriver } from "../../src/run-driver.ts";
+import { DRIVER_NAME } from "../../src/settings.ts";
 import { FolderTmpfs } from "../unit/folder-tmpfs.ts";
 import { type CallEnd, SocketClient } from "../unit/socket-client.ts";
 

@@ -181,8 +181,7 @@ async function injectIntoConfiguration(
   caBundle: string,
 ): Promise<boolean> {
   const served = configurations[kind];
-  const limits = { signal };
-  const found = await client.find(served, { name }, limits);
+  const found = await client.find(served, { name }, { signal });
   const webhooks = found?.webhooks ?? [];
   if (webhooks.every(({ clientConfig }) => clientConfig?.caBundle === caBundle)) return false;
   await client.apply(
@@ -194,7 +193,7 @@ async function injectIntoConfiguration(
       webhooks: webhooks.map((webhook) => ({ name: webhook.name, clientConfig: { caBundle } })),
     },
     // Forced: an installer of the webhook may have written a placeholder, and a bundle that is not ours trusts nobody.
-    { ...limits, fieldManager, force: true },
+    { signal, fieldManager, force: true },
   );
   return true;
 }
@@ -204,8 +203,7 @@ async function injectIntoDefinition(
   name: string,
   caBundle: string,
 ): Promise<boolean> {
-  const limits = { signal };
-  const found = await client.find(definitions, { name }, limits);
+  const found = await client.find(definitions, { name }, { signal });
   const webhook = found?.spec?.conversion?.webhook;
   if (webhook === undefined || webhook.clientConfig?.caBundle === caBundle) return false;
   await client.apply(
@@ -216,7 +214,7 @@ async function injectIntoDefinition(
       metadata: { name, ...seenAs(found) },
       spec: { conversion: { webhook: { clientConfig: { caBundle } } } },
     },
-    { ...limits, fieldManager, force: true },
+    { signal, fieldManager, force: true },
   );
   return true;
 }

@@ -106,7 +106,7 @@ export class IssuedCertificates implements CertificateSource {
     while (!signal.aborted) {
       this.#wake = new AbortController();
       const restMs = await this.#tryPass(signal);
-      await this.#rest(restMs, signal);
+      await pause(this.#options.system, restMs, AbortSignal.any([signal, this.#wake.signal]));
     }
   }
 
@@ -183,9 +183,5 @@ export class IssuedCertificates implements CertificateSource {
     const dueMs = Math.min(nextRotationMs(authorities, this.#times, nowMs), this.#leaf?.renewMs ?? nowMs);
     const longestMs = Math.min(longestRestMs, this.#times.retirementMs / 3);
     return Math.min(Math.max(dueMs - nowMs, 100), longestMs);
-  }
-
-  async #rest(restMs: number, signal: AbortSignal): Promise<void> {
-    await pause(this.#options.system, restMs, AbortSignal.any([signal, this.#wake.signal]));
   }
 }

@@ -66,7 +66,7 @@ export class RelayedAuthorities {
     while (!signal.aborted) {
       this.#wake = new AbortController();
       const restMs = await this.#tryPass(watched, signal);
-      await this.#rest(restMs, signal);
+      await pause(this.#options.system, restMs, AbortSignal.any([signal, this.#wake.signal]));
     }
   }
 
@@ -112,10 +112,6 @@ export class RelayedAuthorities {
     const dueMs = nextMs === undefined ? longestRestMs : Math.max(nextMs - nowMs, 100);
     const longestMs = this.#options.source.kind === "file" ? fileEveryMs : longestRestMs;
     return Math.min(dueMs, longestMs);
-  }
-
-  async #rest(restMs: number, signal: AbortSignal): Promise<void> {
-    await pause(this.#options.system, restMs, AbortSignal.any([signal, this.#wake.signal]));
   }
 }
 

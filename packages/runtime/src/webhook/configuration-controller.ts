@@ -103,7 +103,7 @@ class ConfigurationKeeper implements LaunchedController {
       this.#active = 1;
       const restMs = await this.#pass(acting);
       this.#active = 0;
-      await this.#rest(restMs, taking);
+      await pause(this.#host.system, restMs, AbortSignal.any([taking, this.#wake.signal]));
     }
   }
 
@@ -260,10 +260,6 @@ class ConfigurationKeeper implements LaunchedController {
     const isSame = before !== undefined && deepEqual(before.webhooks, webhooks);
     const atMs = [...(isSame ? before.atMs.slice(1 - writesPerMinute) : []), this.#host.system.monotonicMs()];
     this.#written.set(name, { webhooks, atMs });
-  }
-
-  async #rest(restMs: number, taking: AbortSignal): Promise<void> {
-    await pause(this.#host.system, restMs, AbortSignal.any([taking, this.#wake.signal]));
   }
 }
 

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from "node:http";
 
 import { classify } from "../errors.ts";
+import { durationMs } from "../object/duration-ms.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
 import { answerReview, refusal, type Reply, type WebhookRoute } from "./answer-review.ts";
-import { answerWithinMs, callerTimeoutMs } from "./caller-timeout.ts";
-import { readBody } from "./read-body.ts";
 
 /** Hooks for metrics; `webhook` is the route's path. */
 export interface WebhookObserver {
@@ -41,9 +40,12 @@ export async function handleRequest(
   const startMs = system.monotonicMs();
   observer.webhookStarted?.({ webhook });
   const reply = await withDeadline({ request, route, url }, options);
-  const durationMs = system.monotonicMs() - startMs;
   // 499 is what proxies write down for a caller that went away.
-  observer.webhookFinished?.({ webhook, code: reply?.status ?? 499, durationMs });
+  observer.webhookFinished?.({
+    webhook,
+    code: reply?.status ?? 499,
+    durationMs: system.monotonicMs() - startMs,
+  });
   return reply;
 }
 
@@ -103,3 +105,50 @@ function unfitHeaders({ method, headers }: IncomingMessage, bodyLimitBytes: numb
   // A body twice as large is not even read to its end.
   return Number(headers["content-length"] ?? 0) > 2 * bodyLimitBytes ? tooLarge : undefined;
 }
+
+/** How long the API server waits for us, from the `timeout` that it puts into the query; 10 s where it says nothing. */
+export function callerTimeoutMs(url: URL): number {
+  const given = durationMs(url.searchParams.get("timeout") ?? "");
+  return Math.min(given ?? defaultMs, longestMs);
+}
+
+/** The share of the caller's time that we use; the rest is for the way back. */
+export function answerWithinMs(timeoutMs: number): number {
+  return timeoutMs - Math.min(500, timeoutMs / 10);
+}
+
+const defaultMs = 10_000;
+
+/** What a webhook configuration can ask for at most. */
+const longestMs = 30_000;
+
+/** A body, or why there is none. */
+type Body =
+  | { readonly kind: "bytes"; readonly bytes: Buffer }
+  | { readonly kind: "tooLarge" }
+  /** The caller went away. */
+  | { readonly kind: "broken" };
+
+/**
+ * Reads a request's body up to the limit. What is beyond is thrown away unseen for a while, so that a caller that is still
+ * sending hears the refusal, and then no longer read.
+ */
+async function readBody(request: IncomingMessage, limitBytes: number): Promise<Body> {
+  const chunks: Buffer[] = [];
+  let lengthBytes = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      lengthBytes += chunk.length;
+      if (lengthBytes <= limitBytes) chunks.push(chunk);
+      else chunks.length = 0;
+      if (lengthBytes > limitBytes * discardFactor) break;
+    }
+  } catch (error) {
+    if (error instanceof Error) return { kind: "broken" };
+    throw error;
+  }
+  if (lengthBytes > limitBytes) return { kind: "tooLarge" };
+  return { kind: "bytes", bytes: Buffer.concat(chunks) };
+}
+
+const discardFactor = 2;

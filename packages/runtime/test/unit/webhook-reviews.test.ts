@@ -4,8 +4,8 @@ import { isTextDeeperThan } from "../../src/object/is-deeper-than.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { readAdmission } from "../../src/webhook/admission.ts";
 import { answerReview, type WebhookRoute } from "../../src/webhook/answer-review.ts";
-import { answerWithinMs, callerTimeoutMs } from "../../src/webhook/caller-timeout.ts";
 import { ConversionError, convertOverHub } from "../../src/webhook/conversion.ts";
+import { answerWithinMs, callerTimeoutMs } from "../../src/webhook/request-handler.ts";
 
 const { signal } = new AbortController();
 const request = {

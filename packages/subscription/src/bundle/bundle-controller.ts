@@ -15,19 +15,18 @@ import { roleBindings, roles } from "@quartermaster/runtime/kinds";
 import { conditionTypes } from "../bundle-reasons.ts";
 import { labelledLimit } from "../injection/choose-bundles.ts";
 import { type Reference, referencesOf } from "../injection/injection-facts.ts";
-import { type Account, accessSources, webhookAccess } from "../object-access/object-access.ts";
+import { accessSources, type Account, webhookAccess } from "../object-access/object-access.ts";
 import {
   type AccessAction,
-  type OwnedAccesses,
   ownedAccesses,
+  type OwnedAccesses,
   performAccess,
   planAccess,
 } from "../object-access/perform-access.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
 import { type ConflictAnswer, judgeKeys, type Provider } from "../references/judge-keys.ts";
 import { isWithin, judgeReferences } from "../references/judge-references.ts";
-import type { KnownKeys } from "../references/known-keys.ts";
-import { pollMs, readKeys } from "../references/read-keys.ts";
+import { type KnownKeys, pollMs, readKeys } from "../references/read-keys.ts";
 import { beyondLimits, type SeenLimits, surplusOf } from "../references/within-limits.ts";
 
 /** What the controller of Bundles needs. */

@@ -4,7 +4,7 @@ import { type Context, type Live, recordedAuthor, reviewAccess, type Why } from 
 import { bundleReasons } from "../bundle-reasons.ts";
 import { type ObjectIdentity, referenceKey, referencesOf } from "../injection/injection-facts.ts";
 import { resourceOf } from "../object-access/object-access.ts";
-import { describeObject } from "../references/known-keys.ts";
+import { describeObject } from "../references/read-keys.ts";
 
 /** Who wrote the spec last, as config/policy/subscription-author-record.yaml records it. */
 const authorAnnotations = {

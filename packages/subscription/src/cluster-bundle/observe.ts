@@ -4,11 +4,10 @@ import { type ClusterRole, clusterRoles } from "@quartermaster/runtime/kinds";
 
 import { type Reference, referenceKey, referencesOf } from "../injection/injection-facts.ts";
 import type { Account } from "../object-access/object-access.ts";
-import { type OwnedAccesses, ownedAccesses } from "../object-access/perform-access.ts";
+import { ownedAccesses, type OwnedAccesses } from "../object-access/perform-access.ts";
 import type { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
 import type { Provider } from "../references/judge-keys.ts";
-import type { KnownKeys } from "../references/known-keys.ts";
-import { readKeys } from "../references/read-keys.ts";
+import { type KnownKeys, readKeys } from "../references/read-keys.ts";
 import { type AggregationSettings, wantedRoles } from "./aggregation.ts";
 import { type AuthorFacts, isPermitted, observeAuthor } from "./author.ts";
 import { clusterRoleName } from "./desired-cluster-role.ts";

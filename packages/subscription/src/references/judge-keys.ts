@@ -8,7 +8,7 @@ import {
   type Reference,
   referenceKey,
 } from "../injection/injection-facts.ts";
-import type { KnownKeys } from "./known-keys.ts";
+import type { KnownKeys } from "./read-keys.ts";
 
 /** A bundle with what it would put into a pod. */
 export interface Provider {

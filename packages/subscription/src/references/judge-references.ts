@@ -2,7 +2,7 @@ import type { ConditionUpdate, Why } from "@quartermaster/runtime";
 
 import { abnormal, bundleReasons, conditionTypes, mostUrgent } from "../bundle-reasons.ts";
 import { fileLimit, objectKeyLimit, type Reference, referenceKey } from "../injection/injection-facts.ts";
-import { describeObject, type KnownKeys } from "./known-keys.ts";
+import { describeObject, type KnownKeys } from "./read-keys.ts";
 
 /** The condition Invalid: whether every reference can be used. `problem` is undefined when all can. */
 export function judgeReferences(

@@ -12,12 +12,11 @@ import { configMaps, secrets } from "@quartermaster/runtime/kinds";
 import {
   type KeyFacts,
   keyFactsOf,
-  objectKeyLimit,
   type ObjectIdentity,
+  objectKeyLimit,
   type Reference,
   referenceKey,
 } from "../injection/injection-facts.ts";
-import type { KnownKeys } from "./known-keys.ts";
 
 /**
  * Follows every object that the references name and gives the names of its keys. Each has a watch of its own, by name; nothing
@@ -118,4 +117,12 @@ function kindOf(kind: "Secret" | "ConfigMap"): Kind<KeyNames> {
   const source: Kind = kind === "Secret" ? secrets : configMaps;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the projection decides what the store holds
   return source as Kind<KeyNames>;
+}
+
+/** What is known about objects, by `referenceKey`. Never their values. */
+export type KnownKeys = ReadonlyMap<string, KeyFacts>;
+
+/** The object as messages name it. */
+export function describeObject({ kind, namespace, name }: ObjectIdentity): string {
+  return `${kind} ${namespace}/${name}`;
 }

@@ -12,8 +12,7 @@ import {
 import { AlwaysInjectPeers } from "../../src/references/always-inject-peers.ts";
 import { judgeKeys, type Provider } from "../../src/references/judge-keys.ts";
 import { judgeReferences } from "../../src/references/judge-references.ts";
-import type { KnownKeys } from "../../src/references/known-keys.ts";
-import { keyNames, readKeys } from "../../src/references/read-keys.ts";
+import { keyNames, type KnownKeys, readKeys } from "../../src/references/read-keys.ts";
 import { bundleLimit, withinLimits } from "../../src/references/within-limits.ts";
 import { aPod, decide } from "../support/injection-cases.ts";
 

@@ -4,8 +4,7 @@ import { describe, expect, test } from "vitest";
 import { bundleRules } from "../../src/bundle/bundle-controller.ts";
 import { aggregate, wantedRoles } from "../../src/cluster-bundle/aggregation.ts";
 import { judgeKeys } from "../../src/references/judge-keys.ts";
-import type { KnownKeys } from "../../src/references/known-keys.ts";
-import { keyNames } from "../../src/references/read-keys.ts";
+import { keyNames, type KnownKeys } from "../../src/references/read-keys.ts";
 import { aBundle, entitlement, keysOf } from "../support/seen.ts";
 
 const forbidden: KnownKeys = new Map([["Secret/ns/a", { kind: "forbidden" }]]);
