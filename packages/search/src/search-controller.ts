@@ -23,7 +23,7 @@ import { distributionFacts, distributionOf } from "./model/distribution-facts.ts
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe, type ObserveParts } from "./observe.ts";
-import { type PerformDeps, performContext } from "./perform-context.ts";
+import { performContext, type PerformDeps } from "./perform-context.ts";
 import { perform } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-conditions.ts";
 import { searchRules } from "./rules.ts";

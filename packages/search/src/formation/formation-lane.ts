@@ -2,7 +2,7 @@ import { waiting } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 
 import { firstTen } from "../first-ten.ts";
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { poolNames } from "../model/cluster-names.ts";
 import { isManagerPool, podNames } from "../model/search-cluster.ts";
@@ -12,7 +12,7 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { bootstrapConfigMap } from "../workload/cluster-config-maps.ts";
 import { commonUuid, decideBootstrap, uuidsReported } from "./decide-bootstrap.ts";
-import { claimRecheckMs, type ClaimFact, claimRefusal, claimsLeaving } from "./mounted-claims.ts";
+import { type ClaimFact, claimRecheckMs, claimRefusal, claimsLeaving } from "./mounted-claims.ts";
 import { volumeMarks } from "./volume-facts.ts";
 
 /** Time for the status to be written and read back: what follows from an intent waits for it. */

@@ -1,16 +1,16 @@
 import {
   ALLOW_DOWNGRADE_ANNOTATION,
   type ClusterLicense,
+  clusterLicense,
   DESIRED_LICENSE_LABEL,
   type DesiredLicense,
-  ON_LICENSE_LOSS_ANNOTATION,
-  clusterLicense,
   licenseAssociation,
   licenseNames,
   licenseParameters,
+  ON_LICENSE_LOSS_ANNOTATION,
   readDesiredLicense,
 } from "@quartermaster/api/licensing";
-import { type Context, type JsonObject, type Live, type Why, isControlledBy } from "@quartermaster/runtime";
+import { type Context, isControlledBy, type JsonObject, type Live, type Why } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData } from "../bounded-data.ts";

@@ -2,13 +2,13 @@ import type { ElasticsearchCluster } from "@quartermaster/api";
 import {
   type ClusterLicense,
   clusterLicenseCandidate,
-  licenseUpload,
   licensedCluster,
+  licenseUpload,
   rankCandidates,
   readSignature,
   selectLicense,
 } from "@quartermaster/api/licensing";
-import { type Live, type Why, digestOf } from "@quartermaster/runtime";
+import { digestOf, type Live, type Why } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 
 import type { WantedLicense } from "./observe-license.ts";

@@ -5,7 +5,7 @@ import { secrets } from "@quartermaster/runtime/kinds";
 
 import type { SecurityEntityType } from "../engine/engine-client.ts";
 import { firstTen } from "../first-ten.ts";
-import { awaits, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
+import { awaits, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
 import { isPlainOpenSearch } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";

@@ -1,4 +1,4 @@
-import { type Interruption, interruptEachWrite, textOfWrite, writesUponOthers } from "@quartermaster/testkit";
+import { interruptEachWrite, type Interruption, textOfWrite, writesUponOthers } from "@quartermaster/testkit";
 
 import type { SearchAction } from "../../src/search-action.ts";
 import { type BenchOptions, type PerformBench, performBench } from "./perform-bench.ts";

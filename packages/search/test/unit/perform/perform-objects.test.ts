@@ -13,7 +13,7 @@ import { describe, expect, test } from "vitest";
 import { managerOf } from "../../../src/handover/predecessor.ts";
 import { markLabels } from "../../../src/marks.ts";
 import type { OperationAction, SearchAction } from "../../../src/search-action.ts";
-import { type BenchOptions, benchMs, type PerformBench, performBench } from "../../support/perform-bench.ts";
+import { benchMs, type BenchOptions, type PerformBench, performBench } from "../../support/perform-bench.ts";
 import { type EngineDo, performed, type PerformRow, wanted } from "../../support/perform-rows.ts";
 
 const authority = await issueAuthority({
