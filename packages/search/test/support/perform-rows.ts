@@ -4,7 +4,7 @@ import type { SearchAction } from "../../src/search-action.ts";
 import { type BenchOptions, type PerformBench, performBench } from "./perform-bench.ts";
 
 /** Actions that write to the engine, and record in a Secret what they wrote. */
-export type EngineDo =
+export type EngineActionKind =
   | "reloadCertificates"
   | "initSecurity"
   | "putEntities"
