@@ -12,9 +12,9 @@ import { outdatedPods } from "./facts/node-facts.ts";
 import { markedFor } from "./formation/volume-facts.ts";
 import { isLicenseAsked } from "./license/observe-license.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
-import { type SearchCluster, podNames } from "./model/search-cluster.ts";
+import { podNames, type SearchCluster } from "./model/search-cluster.ts";
 import { isRepositoriesAsked } from "./repositories/repositories-lane.ts";
-import { type Material, type PodFacts, type Seen, saysReady } from "./seen.ts";
+import { type Material, type PodFacts, saysReady, type Seen } from "./seen.ts";
 
 /** What sampling needs. */
 export interface SamplingParts {

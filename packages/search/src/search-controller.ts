@@ -23,7 +23,7 @@ import { distributionFacts, distributionOf } from "./model/distribution-facts.ts
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
 import { observe, type ObserveParts } from "./observe.ts";
-import { type PerformDeps, performContext } from "./perform-context.ts";
+import { performContext, type PerformDeps } from "./perform-context.ts";
 import { perform } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-conditions.ts";
 import { searchRules } from "./rules.ts";
@@ -77,7 +77,7 @@ export function searchController(options: SearchControllerOptions): Controller {
   const attempts = new LicenseAttempts(system);
   const nowMs = (): number => system.wallMs();
   const deps = performDeps({ ...options, observer, sampler, attempts, windows, nowMs });
-  const looks = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
+  const observeParts = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
   const performAction = async (action: SearchAction, ctx: Context, observed: Seen | Left): Promise<void> => {
     await perform(action, performContext(ctx, observed, deps));
   };
@@ -97,7 +97,7 @@ export function searchController(options: SearchControllerOptions): Controller {
       conditionTypes,
       observe: async (object, ctx) => {
         observer.clusterReported?.(stateKey(object), isStalled(object));
-        return await observe(object, ctx, looks);
+        return await observe(object, ctx, observeParts);
       },
       statusWritten: (before, { outcome }) => {
         observer.clusterReported?.(stateKey(before), outcome.kind === "stalled");

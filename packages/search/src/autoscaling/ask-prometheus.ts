@@ -4,7 +4,7 @@ import Pool from "undici/lib/dispatcher/pool.js";
 import { z } from "zod";
 
 import type { EngineEndpoint, EngineTls } from "../engine/engine-client.ts";
-import { type Exchange, type WireRequest, exchange } from "../engine/exchange.ts";
+import { type Exchange, exchange, type WireRequest } from "../engine/exchange.ts";
 import { type EngineDial, openConnection } from "../engine/open-connection.ts";
 import { stackPorts } from "../monitoring/prometheus-files.ts";
 import type { Seen } from "../seen.ts";

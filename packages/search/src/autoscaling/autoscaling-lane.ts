@@ -1,6 +1,6 @@
 import { type ReconcileEvent, settled, timestampOf, waiting } from "@quartermaster/runtime";
 
-import { type LaneRule, type SearchLane, nothingToDo } from "../lane.ts";
+import { type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
 import { type AutoscalingPolicy, withinLimits } from "../model/autoscaling-policy.ts";
 import { isManagerPool, type NodePool } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";

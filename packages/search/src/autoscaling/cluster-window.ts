@@ -1,6 +1,6 @@
 import type { EngineFacts, EngineIndex } from "../engine/engine-facts.ts";
-import { type ScalingPace, queriesOf, queryKey } from "../model/autoscaling-policy.ts";
-import { type SearchCluster, podNames } from "../model/search-cluster.ts";
+import { queriesOf, queryKey, type ScalingPace } from "../model/autoscaling-policy.ts";
+import { podNames, type SearchCluster } from "../model/search-cluster.ts";
 import { type Counters, type PoolSample, poolSample } from "./pool-sample.ts";
 import type { AutoscalingSeen } from "./sample-windows.ts";
 

@@ -1,4 +1,4 @@
-import { type System, canonicalJson } from "@quartermaster/runtime";
+import { canonicalJson, type System } from "@quartermaster/runtime";
 
 import type { EngineFacts } from "../engine/engine-facts.ts";
 import type { SampledFact } from "../engine/engine-sample.ts";

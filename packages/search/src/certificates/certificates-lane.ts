@@ -1,8 +1,8 @@
 import { settled } from "@quartermaster/runtime";
 import {
   certificateRenewal,
-  renewalDueMs,
   readCertificate,
+  renewalDueMs,
   type WantedCertificate,
 } from "@quartermaster/runtime/certificates";
 

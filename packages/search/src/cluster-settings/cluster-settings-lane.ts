@@ -1,10 +1,10 @@
 import { digestOf, printable } from "@quartermaster/runtime";
 
 import {
+  decideEntries,
   type EntryPlan,
   type EntryPolicy,
   type EntryRecord,
-  decideEntries,
   isEntriesDone,
 } from "../declared-entries/decide-entries.ts";
 import { entriesLane } from "../declared-entries/entries-lane.ts";

@@ -1,6 +1,6 @@
 import { serverNameOf } from "../certificates/wanted-leaves.ts";
 import { podDialect } from "../distributions/distributions.ts";
-import { type Settings, encodeSettings, readSettings } from "../model/read-settings.ts";
+import { encodeSettings, readSettings, type Settings } from "../model/read-settings.ts";
 import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
 import { dashboardsPort } from "../workload/dashboards-names.ts";
 

@@ -1,7 +1,7 @@
 import { digestOf, settled } from "@quartermaster/runtime";
 import { configMaps, type Deployment, deployments, services } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneAnswer, type LaneRule, type SearchLane, nothingToDo } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
 import type { DashboardsWish } from "../model/search-cluster.ts";
 import { pruneActions } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";

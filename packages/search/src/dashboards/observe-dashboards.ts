@@ -1,5 +1,5 @@
-import { type Context, type Kind, type Live, isControlledBy } from "@quartermaster/runtime";
-import { type Deployment, configMaps, deployments, secrets, services } from "@quartermaster/runtime/kinds";
+import { type Context, isControlledBy, type Kind, type Live } from "@quartermaster/runtime";
+import { configMaps, type Deployment, deployments, secrets, services } from "@quartermaster/runtime/kinds";
 
 import { byCluster, markLabels } from "../marks.ts";
 import { followedSecrets } from "../material/spec-references.ts";

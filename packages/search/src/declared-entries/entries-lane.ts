@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { type ReconcileEvent, settled, stalled, waiting, type Why } from "@quartermaster/runtime";
 
-import { type LaneAnswer, type LaneRule, type SearchLane, nothingToDo, awaits } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import type { EntryPlan } from "./decide-entries.ts";

@@ -37,7 +37,7 @@ import { assertAcknowledged, unreadable } from "../engine/read-answer.ts";
 import { readFacts } from "../engine/read-facts.ts";
 import { type RepositoryApi, repositoryApi } from "../engine/repository-api.ts";
 import { distributions } from "./distributions.ts";
-import type { RestDialect, LicenseApi, SecurityApi } from "./rest-dialect.ts";
+import type { LicenseApi, RestDialect, SecurityApi } from "./rest-dialect.ts";
 
 /** Makes clients that speak REST to real engines. */
 export function restEngine(options: WireOptions): ConnectEngine {

@@ -14,11 +14,11 @@ import type { ConnectEngine, EngineClient } from "./engine-client.ts";
 import type { EngineFacts } from "./engine-facts.ts";
 import { engineSample, freshFacts, keepFacts, keepTurns, noFacts } from "./engine-sample.ts";
 import {
-  type SampledCluster,
-  SampledEngine,
   isUnreadable,
   mostRows,
   rowsOf,
+  type SampledCluster,
+  SampledEngine,
   usualRows,
   withoutTables,
 } from "./sampled-engine.ts";

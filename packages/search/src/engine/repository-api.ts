@@ -3,7 +3,7 @@ import { isJsonObject, textOf } from "@quartermaster/runtime";
 import { EngineError } from "./engine-error.ts";
 import type { EngineRepository } from "./engine-facts.ts";
 import type { EngineRequest, EngineWire } from "./engine-wire.ts";
-import { type EngineAnswer, assertAcknowledged, unreadable } from "./read-answer.ts";
+import { assertAcknowledged, type EngineAnswer, unreadable } from "./read-answer.ts";
 
 /** Calls about snapshot repositories; the same in both distributions. */
 export interface RepositoryApi {

@@ -4,7 +4,7 @@ import type { ObjectRef, Timer } from "@quartermaster/runtime";
 
 import type { EngineClient, EngineTarget } from "./engine-client.ts";
 import type { EngineFacts, Fact } from "./engine-facts.ts";
-import { type SampledFact, noFacts, projectionOf } from "./engine-sample.ts";
+import { noFacts, projectionOf, type SampledFact } from "./engine-sample.ts";
 
 /** A cluster whose engine is looked after. */
 export interface SampledCluster {

@@ -1,6 +1,6 @@
 import type { EngineFacts, EngineIndex, EngineShard, ShardExplanation } from "../engine/engine-facts.ts";
 import { allocation } from "./allocation.ts";
-import { type NodeFacts, type NodeWorld, nodeFacts } from "./node-facts.ts";
+import { type NodeFacts, nodeFacts, type NodeWorld } from "./node-facts.ts";
 
 /** What checks read: the same value from the stores when it is decided, and from live reads right before it is done. */
 export interface DisruptionWorld {

@@ -1,5 +1,5 @@
 import type { EngineNode } from "../engine/engine-facts.ts";
-import { type NodePool, isDataPool, isManagerPool } from "../model/search-cluster.ts";
+import { isDataPool, isManagerPool, type NodePool } from "../model/search-cluster.ts";
 import type { PodFacts, Seen } from "../seen.ts";
 import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
 

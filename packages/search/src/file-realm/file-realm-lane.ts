@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
-import { type LaneRule, type SearchLane, awaits, refuses, nothingToDo } from "../lane.ts";
+import { awaits, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
 import { clusterNames, operatorUser } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
-import { type SearchAction, applyAction } from "../search-action.ts";
+import { applyAction, type SearchAction } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
 import type { AccountFact, Login, Seen } from "../seen.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";

@@ -12,7 +12,7 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { bootstrapConfigMap } from "../workload/cluster-config-maps.ts";
 import { commonUuid, decideBootstrap, uuidsReported } from "./decide-bootstrap.ts";
-import { claimRecheckMs, type ClaimFact, claimRefusal, claimsLeaving } from "./mounted-claims.ts";
+import { type ClaimFact, claimRecheckMs, claimRefusal, claimsLeaving } from "./mounted-claims.ts";
 import { volumeMarks } from "./volume-facts.ts";
 
 /** Time for the status to be written and read back: what follows from an intent waits for it. */

@@ -5,11 +5,11 @@ import { markAnnotations, markLabels, releaseOf } from "../marks.ts";
 import { type Distribution, distributionNames } from "../model/distribution-facts.ts";
 import { quantityBytes } from "../model/quantity-units.ts";
 import {
-  type NodePool,
-  type SearchCluster,
   isDataPool,
   isManagerPool,
+  type NodePool,
   podNames,
+  type SearchCluster,
 } from "../model/search-cluster.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";

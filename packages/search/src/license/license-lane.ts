@@ -8,10 +8,10 @@ import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import {
-  type RunningLicense,
   currentLicense,
   rejections,
   reversion,
+  type RunningLicense,
   runningLicense,
 } from "./lost-license.ts";
 

@@ -13,7 +13,7 @@ import type { AccountFact, LeafName, Login, Material, SecretFact, Seen } from ".
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { foreignCertificates } from "./foreign-certificates.ts";
-import { UserSecrets, specReferences } from "./spec-references.ts";
+import { specReferences, UserSecrets } from "./spec-references.ts";
 
 /** Reads keys, certificates and passwords: our own from the store, the author's by following their Secrets. */
 export function observeMaterial(

@@ -1,15 +1,15 @@
 import {
   type Context,
-  type JsonObject,
-  type KubeObject,
-  type Live,
-  NotYetKnownError,
   digestOf,
   fieldOf,
+  type JsonObject,
+  type KubeObject,
   listOf,
+  type Live,
+  NotYetKnownError,
   textOf,
 } from "@quartermaster/runtime";
-import { type Secret, configMaps, secrets } from "@quartermaster/runtime/kinds";
+import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData, isCut } from "../bounded-data.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";

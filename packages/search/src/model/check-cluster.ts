@@ -3,7 +3,7 @@ import type { JsonObject } from "@quartermaster/runtime";
 import { queriesOf } from "./autoscaling-policy.ts";
 import type { ClusterObject } from "./read-cluster.ts";
 import { acceptedRoles, readRole } from "./read-pool.ts";
-import { type NodePool, type SearchCluster, type SpecIssue, isManagerPool } from "./search-cluster.ts";
+import { isManagerPool, type NodePool, type SearchCluster, type SpecIssue } from "./search-cluster.ts";
 
 /** Everything in a declaration that cannot be carried out, each with its place and what to write instead. */
 export function checkCluster(cluster: SearchCluster, spec: ClusterObject["spec"]): readonly SpecIssue[] {

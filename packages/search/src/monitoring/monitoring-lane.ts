@@ -1,11 +1,11 @@
 import { apiVersionOf, settled } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, services } from "@quartermaster/runtime/kinds";
 
-import { type LaneAnswer, type LaneRule, type SearchLane, awaits, refuses, nothingToDo } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
 import type { MonitoringWish } from "../model/read-monitoring.ts";
 import { pruneActions } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
-import { type SearchAction, applyAction } from "../search-action.ts";
+import { applyAction, type SearchAction } from "../search-action.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "./exporter-deployment.ts";
 import { monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
 import { operatorStack } from "./operator-stack.ts";
-import { type WantedObject, ruleObjects } from "./rule-objects.ts";
+import { ruleObjects, type WantedObject } from "./rule-objects.ts";
 import { stackParts, standaloneStack } from "./standalone-stack.ts";
 
 /** What is not wanted any more: switched off, another stack, or a kind that took the place of a file. */

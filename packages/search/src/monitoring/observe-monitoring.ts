@@ -1,16 +1,16 @@
 import { isIP } from "node:net";
 
 import {
-  type Context,
-  type Kind,
-  type Live,
   classify,
+  type Context,
   isControlledBy,
   isKindServed,
+  type Kind,
+  type Live,
 } from "@quartermaster/runtime";
 import {
-  type Deployment,
   configMaps,
+  type Deployment,
   deployments,
   networkPolicies,
   secrets,

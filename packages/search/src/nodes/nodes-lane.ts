@@ -1,6 +1,6 @@
 import { isLicenseExpired } from "../engine/engine-facts.ts";
 import { claimsGoing } from "../formation/mounted-claims.ts";
-import { awaits, decideLane, type LaneRule, type SearchLane, nothingToDo, holds } from "../lane.ts";
+import { awaits, decideLane, holds, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
 import { outsideWindow } from "../maintenance/outside-window.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { blockedPools } from "../pools/pools-lane.ts";

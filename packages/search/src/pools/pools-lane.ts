@@ -3,13 +3,13 @@ import { held, settled } from "@quartermaster/runtime";
 import { type StatefulSet, statefulSets } from "@quartermaster/runtime/kinds";
 
 import {
+  type ClaimedPod,
   claimRecheckMs,
   claimRefusal,
   claimsLeaving,
-  type ClaimedPod,
   goingMessage,
 } from "../formation/mounted-claims.ts";
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
+import { awaits, type LaneAnswer, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
 import { labelsOf, markLabels, writerLabels } from "../marks.ts";
 import { mostPoolNodes, type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";

@@ -2,22 +2,22 @@ import { timestampOf, waiting } from "@quartermaster/runtime";
 
 import {
   type DisruptionWorld,
-  type ShardCopies,
   disruptionWorld,
   explanationOf,
+  type ShardCopies,
   shardName,
   upBesides,
 } from "../facts/disruption-world.ts";
-import { type NodeFacts, isMember, nodeNamed } from "../facts/node-facts.ts";
-import { type VolumeFacts, emptyMarks, markedFor } from "../formation/volume-facts.ts";
+import { isMember, type NodeFacts, nodeNamed } from "../facts/node-facts.ts";
+import { emptyMarks, markedFor, type VolumeFacts } from "../formation/volume-facts.ts";
 import type { LaneAnswer } from "../lane.ts";
 import { drainStep, isDrainStalled, shardsOn } from "../operation/drain-step.ts";
 import {
-  type Operation,
   awaitsStep,
   finishes,
   intends,
   isUndone,
+  type Operation,
   undoing,
   withdraws,
 } from "../operation/operation.ts";

@@ -1,6 +1,6 @@
 import type { NodeLoad } from "../engine/engine-facts.ts";
 import { allocation } from "../facts/allocation.ts";
-import { type DisruptionWorld, autoExpanded, shardName } from "../facts/disruption-world.ts";
+import { autoExpanded, type DisruptionWorld, shardName } from "../facts/disruption-world.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
 import { unknownFacts } from "../operation/refusals.ts";
 import type { Seen } from "../seen.ts";

@@ -1,9 +1,9 @@
 import { disruptionWorld } from "../facts/disruption-world.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
 import { markedFor } from "../formation/volume-facts.ts";
-import { type LaneRule, refuses, awaits } from "../lane.ts";
+import { awaits, type LaneRule, refuses } from "../lane.ts";
 import { poolNames } from "../model/cluster-names.ts";
-import { type OperationWish, declareOperation } from "../operation/operation.ts";
+import { declareOperation, type OperationWish } from "../operation/operation.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { removalPrecheck } from "./removal-precheck.ts";

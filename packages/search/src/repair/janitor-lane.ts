@@ -1,5 +1,5 @@
 import { allocation } from "../facts/allocation.ts";
-import { type LaneRule, type SearchLane, nothingToDo, awaits } from "../lane.ts";
+import { awaits, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { disruptionWorld } from "../facts/disruption-world.ts";
 import type { NodeFacts, NodeWorld } from "../facts/node-facts.ts";
-import { type LaneRule, awaits } from "../lane.ts";
+import { awaits, type LaneRule } from "../lane.ts";
 import { ephemeralOnlyCopy } from "../operation/refusals.ts";
 import { searchReasons } from "../reasons.ts";
 import type { PodFacts, Seen } from "../seen.ts";

@@ -1,4 +1,4 @@
-import { type Outcome, fieldOf, timestampOf } from "@quartermaster/runtime";
+import { fieldOf, type Outcome, timestampOf } from "@quartermaster/runtime";
 import { readCertificate } from "@quartermaster/runtime/certificates";
 
 import { renewedValue } from "../certificates/certificates-lane.ts";
@@ -13,7 +13,7 @@ import { allPools } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringReport } from "../monitoring/monitoring-lane.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
-import { type OperatedNode, healthDuring, nodeReports, operatedNode, poolReports } from "./node-reports.ts";
+import { healthDuring, nodeReports, type OperatedNode, operatedNode, poolReports } from "./node-reports.ts";
 import { whileStarting } from "./while-starting.ts";
 
 /** The whole status: what was decided, and what is seen. Nothing in it changes by itself. */

@@ -1,9 +1,9 @@
 import { digestOf } from "@quartermaster/runtime";
 
 import {
+  decideEntries,
   type EntryPlan,
   type EntryPolicy,
-  decideEntries,
   isEntriesDone,
 } from "../declared-entries/decide-entries.ts";
 import { entriesLane } from "../declared-entries/entries-lane.ts";

@@ -1,7 +1,7 @@
 import { disruptionWorld } from "../facts/disruption-world.ts";
-import { type NodeFacts, dataTiers } from "../facts/node-facts.ts";
+import { dataTiers, type NodeFacts } from "../facts/node-facts.ts";
 import { quorumWithout } from "../facts/quorum-after.ts";
-import { type LaneRule, awaits } from "../lane.ts";
+import { awaits, type LaneRule } from "../lane.ts";
 import { isDataPool, isManagerPool } from "../model/search-cluster.ts";
 import { declareOperation } from "../operation/operation.ts";
 import { isUnknown, refusalText, restartRefusals } from "../operation/refusals.ts";

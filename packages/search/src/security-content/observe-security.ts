@@ -1,11 +1,11 @@
-import { type Context, type Live, isJsonObject, parseJson } from "@quartermaster/runtime";
+import { type Context, isJsonObject, type Live, parseJson } from "@quartermaster/runtime";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedFiles, followedRecord, isCut } from "../bounded-data.ts";
 import type { SecurityDocuments } from "../engine/engine-client.ts";
 import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
 import { distributionFacts } from "../model/distribution-facts.ts";
-import { type SearchCluster, isPlainOpenSearch } from "../model/search-cluster.ts";
+import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
 import type { PodFacts } from "../seen.ts";
 import { readSecurityFiles } from "./read-security-files.ts";
 

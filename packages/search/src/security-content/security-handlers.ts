@@ -1,4 +1,4 @@
-import { ExternalError, type JsonObject, digestOf, printable } from "@quartermaster/runtime";
+import { digestOf, ExternalError, type JsonObject, printable } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { EngineError } from "../engine/engine-error.ts";
@@ -10,7 +10,7 @@ import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
 import { type AppliedContent, appliedName, readApplied } from "./observe-security.ts";
-import { type WantedEntity, digestsOf, entitiesOf, entityKey } from "./wanted-content.ts";
+import { digestsOf, entitiesOf, entityKey, type WantedEntity } from "./wanted-content.ts";
 
 /** How users and roles are written. What was applied is recorded after it: a crash between repeats it, which changes nothing. */
 export const securityHandlers: ActionHandlers<

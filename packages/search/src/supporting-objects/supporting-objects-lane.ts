@@ -1,9 +1,9 @@
 import { settled } from "@quartermaster/runtime";
 import {
-  type NetworkPolicy,
-  type PodDisruptionBudget,
   configMaps,
   networkPolicies,
+  type NetworkPolicy,
+  type PodDisruptionBudget,
   podDisruptionBudgets,
   services,
 } from "@quartermaster/runtime/kinds";

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import { podDialect } from "../distributions/distributions.ts";
-import { type NodePool, type SearchCluster, isManagerPool } from "../model/search-cluster.ts";
+import { isManagerPool, type NodePool, type SearchCluster } from "../model/search-cluster.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,6 +1,6 @@
 import { podDialect } from "../distributions/distributions.ts";
 import { clusterNames } from "../model/cluster-names.ts";
-import { type Settings, readSettings } from "../model/read-settings.ts";
+import { readSettings, type Settings } from "../model/read-settings.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
 
 /** Between nodes; not for clients. */

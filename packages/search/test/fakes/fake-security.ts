@@ -1,4 +1,4 @@
-import { fieldOf, type JsonObject, isJsonObject } from "@quartermaster/runtime";
+import { fieldOf, isJsonObject, type JsonObject } from "@quartermaster/runtime";
 
 import {
   type SecurityDocuments,

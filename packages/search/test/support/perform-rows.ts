@@ -1,10 +1,10 @@
-import { type Interruption, interruptEachWrite, textOfWrite, writesUponOthers } from "@quartermaster/testkit";
+import { interruptEachWrite, type Interruption, textOfWrite, writesUponOthers } from "@quartermaster/testkit";
 
 import type { SearchAction } from "../../src/search-action.ts";
 import { type BenchOptions, type PerformBench, performBench } from "./perform-bench.ts";
 
 /** Actions that write to the engine, and record in a Secret what they wrote. */
-export type EngineDo =
+export type EngineActionKind =
   | "reloadCertificates"
   | "initSecurity"
   | "putEntities"

@@ -1,5 +1,5 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import type { ClusterLicense } from "@quartermaster/api/licensing";
+import { type ClusterLicense } from "@quartermaster/api/licensing";
 import type { Live } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 

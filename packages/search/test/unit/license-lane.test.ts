@@ -6,10 +6,10 @@ import type { LicenseAttempt } from "../../src/license/license-attempts.ts";
 import { licenseLane } from "../../src/license/license-lane.ts";
 import { licenseReport } from "../../src/license/license-report.ts";
 import {
+  isLicenseAsked,
   type LicenseSeen,
   NO_LICENSE,
   type WantedLicense,
-  isLicenseAsked,
 } from "../../src/license/observe-license.ts";
 import type { Seen } from "../../src/seen.ts";
 import { anElasticsearch } from "../a-search-cluster.ts";

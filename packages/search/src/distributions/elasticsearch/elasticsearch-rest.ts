@@ -5,7 +5,7 @@ import type { EngineCall } from "../../engine/engine-client.ts";
 import { EngineError } from "../../engine/engine-error.ts";
 import type { EngineLicense, LicenseAnswer, LicenseCause } from "../../engine/engine-facts.ts";
 import type { EngineWire } from "../../engine/engine-wire.ts";
-import { type EngineAnswer, bounded, parseShape } from "../../engine/read-answer.ts";
+import { bounded, type EngineAnswer, parseShape } from "../../engine/read-answer.ts";
 import type { LicenseApi, MakeDialect } from "../rest-dialect.ts";
 
 /** Elasticsearch 7.17, 8.x and 9.x. */

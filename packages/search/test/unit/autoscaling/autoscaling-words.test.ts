@@ -6,8 +6,8 @@ import { describe, expect, test } from "vitest";
 
 import {
   autoscalingCondition,
-  limitTexts,
   limitsText,
+  limitTexts,
 } from "../../../src/autoscaling/autoscaling-condition.ts";
 import type { LaneDecision } from "../../../src/lane.ts";
 import { searchMetrics } from "../../../src/search-metrics.ts";

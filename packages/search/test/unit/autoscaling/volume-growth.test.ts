@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { autoscalingLane } from "../../../src/autoscaling/autoscaling-lane.ts";
 import type { PoolRow } from "../../../src/autoscaling/pool-facts.ts";
 import type { PoolSample } from "../../../src/autoscaling/pool-sample.ts";
-import { type VolumesFacts, volumeGrowth } from "../../../src/autoscaling/volume-growth.ts";
+import { volumeGrowth, type VolumesFacts } from "../../../src/autoscaling/volume-growth.ts";
 import type { VolumeFacts } from "../../../src/formation/volume-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { readCluster } from "../../../src/model/read-cluster.ts";

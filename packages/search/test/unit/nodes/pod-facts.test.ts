@@ -2,7 +2,7 @@ import type { Live } from "@quartermaster/runtime";
 import type { ContainerStatus, Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
-import { podFacts } from "../../../src/facts/pod-facts.ts";
+import { podFacts } from "../../../src/observe-workload.ts";
 
 const set = { metadata: { name: "logs-data", uid: "set" } } as Live<StatefulSet>;
 

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import type { EngineRepository } from "../../../src/engine/engine-facts.ts";
 import type { SearchAction } from "../../../src/search-action.ts";
 import { type BenchOptions, performBench, type PerformBench } from "../../support/perform-bench.ts";
-import { type EngineDo, performed, type PerformRow, wanted } from "../../support/perform-rows.ts";
+import { type EngineActionKind, performed, type PerformRow, wanted } from "../../support/perform-rows.ts";
 
 const record = "apply Secret team/logs-security-applied";
 const recordRef = { namespace: "team", name: "logs-security-applied" };
@@ -103,7 +103,7 @@ const putLicense: SearchAction = {
 };
 
 /** Every action that writes to the engine has rows: the type says which are missing. */
-const rows: Readonly<Record<EngineDo, readonly PerformRow[]>> = {
+const rows: Readonly<Record<EngineActionKind, readonly PerformRow[]>> = {
   reloadCertificates: [
     {
       name: "reloads both layers of a node, the second although the first failed",

@@ -13,8 +13,8 @@ import { describe, expect, test } from "vitest";
 import { managerOf } from "../../../src/handover/predecessor.ts";
 import { markLabels } from "../../../src/marks.ts";
 import type { OperationAction, SearchAction } from "../../../src/search-action.ts";
-import { type BenchOptions, benchMs, type PerformBench, performBench } from "../../support/perform-bench.ts";
-import { type EngineDo, performed, type PerformRow, wanted } from "../../support/perform-rows.ts";
+import { benchMs, type BenchOptions, type PerformBench, performBench } from "../../support/perform-bench.ts";
+import { type EngineActionKind, performed, type PerformRow, wanted } from "../../support/perform-rows.ts";
 
 const authority = await issueAuthority({
   subject: { commonName: "ca", organizationalUnits: [], organizations: [] },
@@ -112,7 +112,7 @@ function deleteSeen(kind: Kind, name: string, uid: string): (bench: PerformBench
   });
 }
 
-type ObjectDo = Exclude<SearchAction["kind"], OperationAction["kind"] | EngineDo>;
+type ObjectDo = Exclude<SearchAction["kind"], OperationAction["kind"] | EngineActionKind>;
 
 /** Every action that writes objects has rows: the type says which are missing. */
 const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
