@@ -5,7 +5,7 @@ import { namespaces, secrets, type Secret } from "@quartermaster/runtime/kinds";
 
 import { mayActAs, optInRemedy } from "../account/account-view.ts";
 import { asAccount } from "../account/as-account.ts";
-import { type KindTable, tableKey } from "./kind-table.ts";
+import { type KindTable, tableKey } from "../manifest/kind-table.ts";
 import type { Content } from "./content.ts";
 import { readContent } from "./read-content.ts";
 import { InflatedSize, type Resolved, resolveManifest } from "./resolve-manifest.ts";
