@@ -60,8 +60,8 @@ export function checkCommits(git: Git, base: string = firstBase): CommitCheck {
     .split("\n")
     .filter((line) => line !== "")
     .flatMap((line) => {
-      const [commit = "", ...words] = line.split(" ");
-      const subject = words.join(" ");
+      const [commit = "", ...rest] = line.split(" ");
+      const subject = rest.join(" ");
       const issue = commitIssue(subject);
       return issue === undefined ? [] : [`${commit} "${subject}" ${issue}`];
     });

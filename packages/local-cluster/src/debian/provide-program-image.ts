@@ -50,7 +50,7 @@ export async function provideProgramImage(
   const { name, packageName, program, folders = [], user, report, signal } = request;
   const folder = await cachedImage({
     cacheName: "programs",
-    folderName: folderName(request),
+    directoryName: folderName(request),
     title: "an image",
     step: { component: "image with Debian's", version: packageName, expectedSeconds: 15 },
     assemble: async ({ workplace }) => {

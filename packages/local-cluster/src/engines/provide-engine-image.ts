@@ -50,7 +50,7 @@ export async function provideEngineImage(
   const recipe = engineRecipe(request);
   const folder = await cachedImage({
     cacheName: "engines",
-    folderName: imageFolder(recipe),
+    directoryName: imageFolder(recipe),
     title: "an image of an engine",
     step: { component: `image of ${recipe.engine}`, version: recipe.version, expectedSeconds: 90 },
     assemble: async (work) => {

@@ -12,7 +12,7 @@ export interface CachedImageRequest {
   /** Directory of the user's cache that holds images of this sort. */
   readonly cacheName: string;
   /** Name of the image's directory there; it changes whenever the content would. */
-  readonly folderName: string;
+  readonly directoryName: string;
   /** For progress, e.g. `an image of an engine`. */
   readonly title: string;
   readonly step: Pick<AssetStep, "component" | "version" | "expectedSeconds">;
@@ -34,9 +34,9 @@ export interface ImageWork {
 
 /** Returns the directory of the image's layout, after making it if need be. One process at a time makes images. */
 export async function cachedImage(request: CachedImageRequest): Promise<string> {
-  const { cacheName, folderName, title, step, report = () => undefined, signal, system } = request;
+  const { cacheName, directoryName, title, step, report = () => undefined, signal, system } = request;
   const cache = userCache(system, cacheName);
-  const folder = join(cache, folderName);
+  const folder = join(cache, directoryName);
   if (existsSync(folder)) return folder;
   await mkdir(cache, { recursive: true });
   const onWait = (pid: string): void =>

@@ -1,4 +1,12 @@
-import { ALLOW_DOWNGRADE_ANNOTATION, clusterLicense, type ClusterLicense, DESIRED_LICENSE_LABEL, licenseAssociation, licenseNames, ON_LICENSE_LOSS_ANNOTATION } from "@quartermaster/api/licensing";
+import {
+  ALLOW_DOWNGRADE_ANNOTATION,
+  clusterLicense,
+  type ClusterLicense,
+  DESIRED_LICENSE_LABEL,
+  licenseAssociation,
+  licenseNames,
+  ON_LICENSE_LOSS_ANNOTATION,
+} from "@quartermaster/api/licensing";
 import { type DesiredLicense, licenseParameters, readDesiredLicense } from "@quartermaster/license-selection";
 import { type Context, type JsonObject, type Live, type Why, isControlledBy } from "@quartermaster/runtime";
 import { secrets } from "@quartermaster/runtime/kinds";

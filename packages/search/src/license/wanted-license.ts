@@ -1,6 +1,13 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
 import { type ClusterLicense } from "@quartermaster/api/licensing";
-import { clusterLicenseCandidate, licensedCluster, licenseUpload, rankCandidates, readSignature, selectLicense } from "@quartermaster/license-selection";
+import {
+  clusterLicenseCandidate,
+  licensedCluster,
+  licenseUpload,
+  rankCandidates,
+  readSignature,
+  selectLicense,
+} from "@quartermaster/license-selection";
 import { type Live, type Why, digestOf } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 
