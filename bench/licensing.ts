@@ -1,7 +1,7 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
 import { type EnterpriseLicense, licenseTypes, SIGNATURE_SECRET_TYPE } from "@quartermaster/api/licensing";
 import { type LicenseCandidate, rankCandidates, selectLicense } from "@quartermaster/license-selection";
-import { explainLicenses, licensingSettings, type LicenseWorld } from "@quartermaster/licensing";
+import { explainLicenses, licensingSettings, type LicenseState } from "@quartermaster/licensing";
 import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 
@@ -76,7 +76,7 @@ function selectForAll(): () => void {
 
 /** The licences are in so many pools; with more than one each enforces its limit. */
 function explainAll(pools: number): () => void {
-  const world: LicenseWorld = {
+  const state: LicenseState = {
     clusters: Array.from({ length: clusterCount }, (_, at) => clusterOf(at)),
     licenses: [],
     associations: [],
@@ -85,7 +85,7 @@ function explainAll(pools: number): () => void {
     secrets: [signatures()],
   };
   return () => {
-    explainLicenses(world, nowMs, licensingSettings);
+    explainLicenses(state, nowMs, licensingSettings);
   };
 }
 

@@ -93,8 +93,8 @@ async function measureColdUp(): Promise<readonly Row[]> {
   }
 }
 
-function main(folder: string): string {
-  return join(import.meta.dirname, "..", folder, "main.ts");
+function main(directory: string): string {
+  return join(import.meta.dirname, "..", directory, "main.ts");
 }
 
 async function timeUp(

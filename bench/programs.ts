@@ -16,7 +16,7 @@ export interface GoProgram {
 
 /** Builds a program in Go from the module proxy and says where it is. The first time may take minutes, later ones a second. */
 export function buildGoProgram({ name, package: path = ".", isStatic = false }: GoProgram): string {
-  const output = join(cacheFolder(), path === "." ? name : `${name}-${basename(path)}`);
+  const output = join(cacheDirectory(), path === "." ? name : `${name}-${basename(path)}`);
   const cwd = join(import.meta.dirname, "peers", name);
   const { status } = spawnSync("go", ["build", "-trimpath", "-mod=readonly", "-o", output, path], {
     cwd,
@@ -29,14 +29,14 @@ export function buildGoProgram({ name, package: path = ".", isStatic = false }: 
 
 /** One file with all that a program of ours needs; `entryPoint` is below bench/. */
 export async function bundleEntry(name: string, entryPoint: string): Promise<string> {
-  const outfile = join(cacheFolder(), `${name}.mjs`);
+  const outfile = join(cacheDirectory(), `${name}.mjs`);
   await bundleProgram({ entryPoint: join(import.meta.dirname, entryPoint), outfile });
   return outfile;
 }
 
-function cacheFolder(): string {
+function cacheDirectory(): string {
   const home = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
-  const folder = join(home, "quartermaster", "bench");
-  mkdirSync(folder, { recursive: true });
-  return folder;
+  const directory = join(home, "quartermaster", "bench");
+  mkdirSync(directory, { recursive: true });
+  return directory;
 }

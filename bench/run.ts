@@ -19,9 +19,9 @@ const sections: Readonly<Record<string, (options: BenchOptions) => Promise<Secti
   subscription: benchSubscription,
 };
 
-const words = process.argv.slice(2);
-const chosen = words.filter((word) => !word.startsWith("--"));
-const unknown = chosen.filter((word) => !(word in sections));
+const args = process.argv.slice(2);
+const chosen = args.filter((text) => !text.startsWith("--"));
+const unknown = chosen.filter((text) => !(text in sections));
 if (unknown.length > 0)
   throw new Error(
     `there is no benchmark ${unknown.join(", ")}; there are ${Object.keys(sections).join(", ")}`,
@@ -29,14 +29,14 @@ if (unknown.length > 0)
 
 /** What the last word with this beginning says. */
 function valueOf(beginning: string): string | undefined {
-  return words.findLast((word) => word.startsWith(beginning))?.slice(beginning.length);
+  return args.findLast((text) => text.startsWith(beginning))?.slice(beginning.length);
 }
 
 const options: BenchOptions = {
-  isCold: words.includes("--cold"),
-  isQuick: words.includes("--quick"),
+  isCold: args.includes("--cold"),
+  isQuick: args.includes("--quick"),
   idleMinutes: Number(valueOf("--idle-minutes=") ?? 1),
-  only: words.filter((word) => word.startsWith("--only=")).flatMap((word) => word.slice(7).split(",")),
+  only: args.filter((text) => text.startsWith("--only=")).flatMap((text) => text.slice(7).split(",")),
 };
 // What was started for it is ended with it; see `tie`.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));

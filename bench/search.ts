@@ -8,15 +8,15 @@ const size = { dataNodes: 97, copies: 10_000 };
 export async function benchSearch({ isQuick }: BenchOptions): Promise<Section> {
   const rounds = isQuick ? 10 : 50;
   const cluster = await largeCluster(size);
-  const lookMs: number[] = [];
+  const observationMs: number[] = [];
   const decideMs: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const startMs = performance.now();
     // A new value each time: what lanes remember, they remember of one value.
-    const seen = cluster.look();
+    const seen = cluster.sample();
     const seenMs = performance.now();
     cluster.decide(seen);
-    lookMs.push(seenMs - startMs);
+    observationMs.push(seenMs - startMs);
     decideMs.push(performance.now() - seenMs);
   }
   const what = `${String(size.dataNodes + 3)} nodes × ${String(size.copies)} shards`;
@@ -28,12 +28,12 @@ export async function benchSearch({ isQuick }: BenchOptions): Promise<Section> {
     },
     {
       what: `building Seen from objects and the engine's answer, ${what}`,
-      measured: best(lookMs),
+      measured: best(observationMs),
       bar: "≤ 50 ms",
     },
     {
       what: "the first time, before the code is compiled ",
-      measured: `${(lookMs[0] ?? Number.NaN).toFixed(1)} ms`,
+      measured: `${(observationMs[0] ?? Number.NaN).toFixed(1)} ms`,
     },
   ];
   return { title: `search, best of ${String(rounds)} rounds`, rows };

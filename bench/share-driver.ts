@@ -56,7 +56,7 @@ export async function benchShareDriver({ isQuick }: BenchOptions): Promise<Secti
 }
 
 function rowsOf(found: Readonly<Record<Contestant, readonly Measured[]>>): readonly Row[] {
-  const words = {
+  const args = {
     projected: "kubelet's projected volume",
     share: "the share driver",
     nothing: "a CSI driver that does nothing",
@@ -66,11 +66,11 @@ function rowsOf(found: Readonly<Record<Contestant, readonly Measured[]>>): reado
     const listed = (pick: (one: Measured) => number): string =>
       found[name].map((one) => Math.round(pick(one))).join(", ");
     return [
-      { what: `${words[name]}: mount, p95 of each round`, measured: `${listed(({ p95Ms }) => p95Ms)} ms` },
-      { what: `${words[name]}: mount, p50`, measured: `${listed(({ p50Ms }) => p50Ms)} ms` },
-      { what: `${words[name]}: first start to last end`, measured: `${listed(({ allMs }) => allMs)} ms` },
+      { what: `${args[name]}: mount, p95 of each round`, measured: `${listed(({ p95Ms }) => p95Ms)} ms` },
+      { what: `${args[name]}: mount, p50`, measured: `${listed(({ p50Ms }) => p50Ms)} ms` },
+      { what: `${args[name]}: first start to last end`, measured: `${listed(({ allMs }) => allMs)} ms` },
       {
-        what: `${words[name]}: until all pods are Ready`,
+        what: `${args[name]}: until all pods are Ready`,
         measured: seconds(median(found[name].map(({ allReadyMs }) => allReadyMs))),
       },
     ];
@@ -126,7 +126,7 @@ async function install(cluster: LocalCluster): Promise<void> {
     name: "quartermaster-share-driver",
     namespace: "quartermaster-share-driver",
   };
-  const everybody = { kind: "Group", apiGroup: group, name: "system:serviceaccounts" };
+  const allAccounts = { kind: "Group", apiGroup: group, name: "system:serviceaccounts" };
   const metadata = { name: "content", namespace: "default" };
   const backingResource = { kind: "Secret", ...metadata };
   const rules = [
@@ -147,7 +147,7 @@ async function install(cluster: LocalCluster): Promise<void> {
       kind: "RoleBinding",
       metadata,
       roleRef: { apiGroup: group, kind: "Role", name: "content" },
-      subjects: [subject, everybody],
+      subjects: [subject, allAccounts],
     },
   ]);
   const rollout = ["rollout", "status", "daemonset/quartermaster-share-driver", "--timeout=120s"];

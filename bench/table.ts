@@ -27,10 +27,10 @@ export interface BenchOptions {
 /** Prints a section as a table that also reads well in a note. */
 export function printSection({ title, rows }: Section): void {
   const width = Math.max(...rows.filter(({ measured }) => measured !== "").map(({ what }) => what.length));
-  const figureWidth = Math.max(...rows.map(({ measured }) => measured.length));
+  const metricWidth = Math.max(...rows.map(({ measured }) => measured.length));
   console.log(`\n${title}`);
   for (const { what, measured, bar } of rows) {
-    const line = `${what.padEnd(width)}  ${measured.padStart(figureWidth)}${bar === undefined ? "" : `   bar: ${bar}`}`;
+    const line = `${what.padEnd(width)}  ${measured.padStart(metricWidth)}${bar === undefined ? "" : `   bar: ${bar}`}`;
     console.log(`  ${line.trimEnd()}`);
   }
 }

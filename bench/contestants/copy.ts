@@ -17,9 +17,9 @@ const recipe: Recipe<Copy, { readonly copy: Copy; readonly text: string | undefi
   rules: [
     {
       name: "isCurrent",
-      answer: ({ copy, text }) => (text === copy.spec.text ? { actions: [], outcome: settled() } : undefined),
+      decide: ({ copy, text }) => (text === copy.spec.text ? { actions: [], outcome: settled() } : undefined),
     },
-    { name: "differs", answer: ({ copy }) => ({ actions: [copy], outcome: settled() }) },
+    { name: "differs", decide: ({ copy }) => ({ actions: [copy], outcome: settled() }) },
   ],
   observe: async (copy, ctx) =>
     await Promise.resolve({ copy, text: ctx.store(configMaps).get(copy.metadata)?.data?.["text"] }),
@@ -37,10 +37,10 @@ const recipe: Recipe<Copy, { readonly copy: Copy; readonly text: string | undefi
   cleanUp: async () => await Promise.resolve(settled()),
 };
 
-const { kubeconfigPath, serviceAccountFolder, namespace } = readSettings();
+const { kubeconfigPath, serviceAccountDirectory, namespace } = readSettings();
 const system = realSystem();
-const isInPod = serviceAccountFolder !== "";
-const config = await loadConfig(isInPod ? { system, serviceAccountFolder } : { system, kubeconfigPath });
+const isInPod = serviceAccountDirectory !== "";
+const config = await loadConfig(isInPod ? { system, serviceAccountDirectory } : { system, kubeconfigPath });
 const transport = createTransport({ config, system, userAgent: "bench-copy" });
 const controller = defineController(copies, {
   recipe,

@@ -19,7 +19,7 @@ let startMs = 0;
 let startCpuMs = 0;
 
 const nothingToDo: Recipe<Copy, undefined, never> = {
-  rules: [{ name: "always", answer: () => ({ actions: [], outcome: settled() }) }],
+  rules: [{ name: "always", decide: () => ({ actions: [], outcome: settled() }) }],
   observe: async () => {
     passes += 1;
     return await Promise.resolve(undefined);

@@ -11,10 +11,10 @@ import { orders, say } from "./report.ts";
  * Stands in for the API server where that would be the limit: a watch gets the recorded objects first, then, on `go`, `count`
  * changes of them in turn, as fast as the connection takes them. Arguments: folder with the recording, count.
  */
-const [, , folder = "", count = "0"] = process.argv;
+const [, , directory = "", count = "0"] = process.argv;
 const recorded = z.array(z.record(z.string(), z.unknown()));
 const metadataSchema = z.record(z.string(), z.unknown());
-const objects = recorded.parse(JSON.parse(readFileSync(join(folder, "objects.json"), "utf8")));
+const objects = recorded.parse(JSON.parse(readFileSync(join(directory, "objects.json"), "utf8")));
 const firstVersion = 5_000_000_000;
 let version = firstVersion;
 let watcher: ServerResponse | undefined;
@@ -33,8 +33,8 @@ const frames = objects.map((object) => {
 });
 
 const tls = {
-  cert: readFileSync(join(folder, "tls.crt")),
-  key: readFileSync(join(folder, "tls.key")),
+  cert: readFileSync(join(directory, "tls.crt")),
+  key: readFileSync(join(directory, "tls.key")),
 };
 const server = createServer(tls, (_request, response) => {
   response.writeHead(200, { "content-type": "application/json" });

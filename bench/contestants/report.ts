@@ -19,8 +19,8 @@ export async function timed(work: () => Promise<void>): Promise<Lap> {
 }
 
 /** Tells the benchmark one line. */
-export function say(word: string, facts: object = {}): void {
-  process.stdout.write(`${JSON.stringify({ word, ...facts })}\n`);
+export function say(message: string, facts: object = {}): void {
+  process.stdout.write(`${JSON.stringify({ message, ...facts })}\n`);
 }
 
 /** Waits for the benchmark's next line; undefined at the end. */

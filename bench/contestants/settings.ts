@@ -7,9 +7,9 @@ export interface Settings {
   readonly token: string;
   readonly kubeconfigPath: string;
   /** Where the files of a service account are, to find the cluster as a pod does; empty to use the kubeconfig. */
-  readonly serviceAccountFolder: string;
+  readonly serviceAccountDirectory: string;
   /** Where certificates and recordings lie. */
-  readonly folder: string;
+  readonly directory: string;
   readonly namespace: string;
   /** How many requests, objects or events. */
   readonly count: number;
@@ -27,8 +27,8 @@ const schema = z.object({
   caPem: z.string(),
   token: z.string(),
   kubeconfigPath: z.string(),
-  serviceAccountFolder: z.string(),
-  folder: z.string(),
+  serviceAccountDirectory: z.string(),
+  directory: z.string(),
   namespace: z.string(),
   count: z.number(),
   plural: z.string(),

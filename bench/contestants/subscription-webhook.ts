@@ -15,7 +15,7 @@ import { followResyncOrders } from "./resync.ts";
 import { readSettings } from "./settings.ts";
 
 // The webhook role as it is shipped; on `resync` the same process also fills a store of pods again and again, until `rest`.
-const { kubeconfigPath, namespace, count, folder } = readSettings();
+const { kubeconfigPath, namespace, count, directory } = readSettings();
 const ignore = (): void => undefined;
 const log: Log = {
   isDebug: false,
@@ -39,7 +39,7 @@ const ended = run({
     namespace,
     port: 0,
     host: "127.0.0.1",
-    files: { certificatePath: join(folder, "tls.crt"), keyPath: join(folder, "tls.key") },
+    files: { certificatePath: join(directory, "tls.crt"), keyPath: join(directory, "tls.key") },
   },
   port: 0,
   host: "127.0.0.1",

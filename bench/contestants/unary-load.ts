@@ -23,11 +23,11 @@ export async function serveUnary(
   const once = async (order: string): Promise<void> => {
     serial += 1;
     const name = `unary-${serial % unaryObjects}`;
-    const answer =
+    const response =
       order === "get"
         ? await contestant.get(name)
         : await contestant.apply(bodyOf(settings.namespace, name, serial));
-    if (answer.metadata === undefined) throw new Error("not an object");
+    if (response.metadata === undefined) throw new Error("not an object");
   };
   say("ready");
   for await (const order of orders()) {

@@ -17,9 +17,9 @@ await serveUnary(({ server, caPem, token, namespace }) => {
       accept: "application/json",
       ...(body === undefined ? {} : { "content-type": "application/apply-patch+yaml" }),
     };
-    const answer = await pool.request({ method, path, headers, ...(body === undefined ? {} : { body }) });
+    const response = await pool.request({ method, path, headers, ...(body === undefined ? {} : { body }) });
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the raw loop checks as little as it can
-    return JSON.parse(await answer.body.text()) as Parsed;
+    return JSON.parse(await response.body.text()) as Parsed;
   };
   const query = "fieldManager=bench&force=true&fieldValidation=Strict";
   return {

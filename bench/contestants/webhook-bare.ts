@@ -6,8 +6,8 @@ import { say } from "./report.ts";
 import { readSettings } from "./settings.ts";
 
 // Answers every review with the same words, in a process that does nothing else: what the machine itself allows.
-const { folder } = readSettings();
-const tls = { cert: readFileSync(join(folder, "tls.crt")), key: readFileSync(join(folder, "tls.key")) };
+const { directory } = readSettings();
+const tls = { cert: readFileSync(join(directory, "tls.crt")), key: readFileSync(join(directory, "tls.key")) };
 const server = createServer(tls, (request, response) => {
   request.resume().once("end", () => {
     response.end('{"response":{"allowed":true}}');

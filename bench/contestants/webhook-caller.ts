@@ -44,7 +44,7 @@ function reviewOf(serial: number, bundles: string): string {
   return JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request });
 }
 
-async function answerTo(serial: number, bundles = "local,driver"): Promise<string> {
+async function responseTo(serial: number, bundles = "local,driver"): Promise<string> {
   const { statusCode, body } = await pool.request({
     method: "POST",
     path: `${pathname}?timeout=10s`,
@@ -58,7 +58,7 @@ async function answerTo(serial: number, bundles = "local,driver"): Promise<strin
 
 async function call(serial: number): Promise<number> {
   const startMs = performance.now();
-  await answerTo(serial);
+  await responseTo(serial);
   return performance.now() - startMs;
 }
 
@@ -77,17 +77,17 @@ async function lap(rate: number, reviews: number): Promise<void> {
   say("lap", { p50: at(0.5), p99: at(0.99), max: at(1), tookMs, plannedMs: (reviews * 1000) / rate });
 }
 
-async function askForEach(): Promise<void> {
-  for (let serial = 0; serial < count; serial += 1) await answerTo(serial, `b${serial}`);
+async function requestEach(): Promise<void> {
+  for (let serial = 0; serial < count; serial += 1) await responseTo(serial, `b${serial}`);
   say("each");
 }
 
 say("ready");
 for await (const order of orders()) {
-  const [word, rate] = order.split(" ");
-  if (word === "decision") say("decision", { answer: await answerTo(0) });
-  else if (word === "each") await askForEach();
-  else if (word !== "go") break;
+  const [message, rate] = order.split(" ");
+  if (message === "decision") say("decision", { response: await responseTo(0) });
+  else if (message === "each") await requestEach();
+  else if (message !== "go") break;
   else if (rate === undefined) await lap(usualRate, count);
   else await lap(Number(rate), 3 * Number(rate));
 }

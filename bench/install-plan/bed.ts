@@ -27,7 +27,7 @@ export interface PlanBed extends AsyncDisposable {
   readonly plans: PlanStore;
   readonly audit: AuditLog;
   /** For files that contestants read. */
-  readonly folder: string;
+  readonly directory: string;
   readonly options: BenchOptions;
   readonly operator: OperatorProcess;
   readonly programs: Readonly<Record<"kubectl" | "helm" | "kapp", string>>;
@@ -45,11 +45,11 @@ export async function makePlanBed(options: BenchOptions): Promise<PlanBed> {
   const program = await bundleOperator();
   await using stack = new AsyncDisposableStack();
   const cluster = stack.use(await startLocalCluster({ kwokNodes: 1, audit: "Metadata" }));
-  const folder = mkdtempSync(join(tmpdir(), "qm-bench-"));
-  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const directory = mkdtempSync(join(tmpdir(), "qm-bench-"));
+  stack.defer(() => rmSync(directory, { recursive: true, force: true }));
   await installNeeds(cluster);
-  const kubeconfigPath = await operatorKubeconfig(cluster, folder);
-  const operator = stack.use(new OperatorProcess({ program, kubeconfigPath, folder }));
+  const kubeconfigPath = await operatorKubeconfig(cluster, directory);
+  const operator = stack.use(new OperatorProcess({ program, kubeconfigPath, directory }));
   await operator.ready();
   const system = realSystem();
   const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
@@ -64,32 +64,32 @@ export async function makePlanBed(options: BenchOptions): Promise<PlanBed> {
     client,
     plans,
     audit,
-    folder,
+    directory,
     options,
     operator,
-    programs: { kubectl: join(cluster.folder, "bin/kubectl"), helm, kapp },
-    env: { KUBECONFIG: cluster.kubeconfigPath, KUBECACHEDIR: join(folder, "kubectl"), HOME: folder },
+    programs: { kubectl: join(cluster.directory, "bin/kubectl"), helm, kapp },
+    env: { KUBECONFIG: cluster.kubeconfigPath, KUBECACHEDIR: join(directory, "kubectl"), HOME: directory },
     makeNamespace: async (name) => await makeNamespace(cluster, name),
     [Symbol.asyncDispose]: async () => await owned.disposeAsync(),
   };
 }
 
 async function installNeeds(cluster: LocalCluster): Promise<void> {
-  const folders = ["config/crd", "config/rbac"].flatMap((path) => ["-f", join(repository, path)]);
-  await must(cluster, ["apply", "--server-side", ...folders]);
+  const directories = ["config/crd", "config/rbac"].flatMap((path) => ["-f", join(repository, path)]);
+  await must(cluster, ["apply", "--server-side", ...directories]);
   await must(cluster, ["wait", "--for=condition=Established", "-f", join(repository, "config/crd")]);
 }
 
-async function operatorKubeconfig(cluster: LocalCluster, folder: string): Promise<string> {
+async function operatorKubeconfig(cluster: LocalCluster, directory: string): Promise<string> {
   const account = ["quartermaster-operator", "--namespace=quartermaster"];
   const token = (await must(cluster, ["create", "token", ...account, "--duration=24h"])).trim();
   const { server, caPem } = cluster.admin;
-  const authority = Buffer.from(caPem).toString("base64");
-  const path = join(folder, "operator.kubeconfig");
+  const ca = Buffer.from(caPem).toString("base64");
+  const path = join(directory, "operator.kubeconfig");
   const config = {
     apiVersion: "v1",
     kind: "Config",
-    clusters: [{ name: "bench", cluster: { server, "certificate-authority-data": authority } }],
+    clusters: [{ name: "bench", cluster: { server, "certificate-authority-data": ca } }],
     users: [{ name: "operator", user: { token } }],
     contexts: [{ name: "bench", context: { cluster: "bench", user: "operator" } }],
     "current-context": "bench",

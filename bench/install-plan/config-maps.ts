@@ -137,7 +137,7 @@ async function rawDeletes(bed: PlanBed, objects: readonly KubeObject[]): Promise
 }
 
 async function helmCourse(bed: PlanBed, { namespace, objects }: ObjectSet): Promise<Course> {
-  const chart = join(bed.folder, namespace);
+  const chart = join(bed.directory, namespace);
   mkdirSync(join(chart, "templates"), { recursive: true });
   writeFileSync(join(chart, "Chart.yaml"), "apiVersion: v2\nname: maps\nversion: 1.0.0\n");
   writeDocuments(bed, join(namespace, "templates/all.yaml"), objects);
@@ -159,8 +159,8 @@ async function kappCourse(bed: PlanBed, { namespace, objects }: ObjectSet): Prom
   };
 }
 
-function writeDocuments({ folder }: PlanBed, name: string, objects: readonly KubeObject[]): string {
-  const path = join(folder, name);
+function writeDocuments({ directory }: PlanBed, name: string, objects: readonly KubeObject[]): string {
+  const path = join(directory, name);
   writeFileSync(path, objects.map((object) => JSON.stringify(object)).join("\n---\n"));
   return path;
 }

@@ -18,7 +18,7 @@ export async function benchDrift(bed: PlanBed): Promise<readonly Row[]> {
   await client.create(installPlan.kind, planOf(ref, objects, 16));
   await untilReady(bed.plans, ref);
   const samples = objects.slice(0, options.isQuick ? 10 : 40);
-  const mark = await audit.mark();
+  const position = await audit.position();
   const times: number[] = [];
   for (const { metadata, data } of samples) {
     times.push(await disturb(bed, metadata, data["text"] ?? ""));
@@ -26,7 +26,7 @@ export async function benchDrift(bed: PlanBed): Promise<readonly Row[]> {
     await sleep(100);
   }
   await untilReady(bed.plans, ref);
-  const requests = await requestsSince(audit, mark, agents.ours);
+  const requests = await requestsSince(audit, position, agents.ours);
   await deletePlan(bed, ref);
   const sorted = times.toSorted((one, other) => one - other);
   const p95 = sorted[Math.ceil(sorted.length * 0.95) - 1] ?? Number.NaN;

@@ -21,12 +21,12 @@ export async function benchPlansIdle(bed: PlanBed): Promise<readonly Row[]> {
   }
   for (const ref of refs) await untilReady(bed.plans, ref);
   await sleep(settleMs);
-  const mark = await audit.mark();
+  const position = await audit.position();
   const before = operator.usage();
   const watchedMs = options.idleMinutes * 60_000;
   await sleep(watchedMs);
   const after = operator.usage();
-  const requests = await requestsSince(audit, mark, agents.ours);
+  const requests = await requestsSince(audit, position, agents.ours);
   const share = ((after.cpuMs - before.cpuMs) / watchedMs) * 100;
   const what = `${plans} plans × ${size} objects, idle for ${seconds(watchedMs)}`;
   return [

@@ -135,7 +135,7 @@ async function clear({ cluster }: PlanBed): Promise<void> {
 
 /** The definitions where Helm wants them; the rest as files, so that their own braces are not taken for a template's. */
 async function helmLap(bed: PlanBed): Promise<Lap> {
-  const chart = join(bed.folder, "kube-prometheus");
+  const chart = join(bed.directory, "kube-prometheus");
   const { first, rest } = splitBundle(bed);
   for (const name of ["crds", "templates", "files"]) mkdirSync(join(chart, name), { recursive: true });
   writeFileSync(join(chart, "Chart.yaml"), "apiVersion: v2\nname: kube-prometheus\nversion: 1.0.0\n");
@@ -145,14 +145,14 @@ async function helmLap(bed: PlanBed): Promise<Lap> {
   return await toolLap(bed, "helm", ["install", "monitoring", chart, "-n", "default"]);
 }
 
-function splitBundle({ folder }: PlanBed): { readonly first: string; readonly rest: string } {
+function splitBundle({ directory }: PlanBed): { readonly first: string; readonly rest: string } {
   const { documents } = readYaml(readFileSync(bundle, "utf8"), { file: bundle });
   const texts = documents.map(({ value }) => JSON.stringify(value));
   const isFirst = (text: string): boolean =>
     /"kind":"(?:CustomResourceDefinition|Namespace)","metadata"/.test(text);
   const write = (name: string, chosen: readonly string[]): string => {
-    writeFileSync(join(folder, name), chosen.join("\n---\n"));
-    return join(folder, name);
+    writeFileSync(join(directory, name), chosen.join("\n---\n"));
+    return join(directory, name);
   };
   return {
     first: write("first.yaml", texts.filter(isFirst)),

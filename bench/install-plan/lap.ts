@@ -20,21 +20,21 @@ export async function toolLap(
   tool: "kubectl" | "helm" | "kapp",
   args: readonly string[],
 ): Promise<Lap> {
-  const mark = await bed.audit.mark();
+  const position = await bed.audit.position();
   const { wallMs, cpuMs, peakBytes, code, complaint } = await runMeasured(bed.programs[tool], args, bed.env);
-  const requests = await requestsSince(bed.audit, mark, agents[tool]);
+  const requests = await requestsSince(bed.audit, position, agents[tool]);
   return { wallMs, cpuMs, peakBytes, requests, ...(code === 0 ? {} : { failure: complaint.slice(0, 300) }) };
 }
 
 /** What the operator took while something was asked of it. Its peak is that of its whole life so far. */
-export async function operatorLap(bed: PlanBed, ask: () => Promise<unknown>): Promise<Lap> {
-  const mark = await bed.audit.mark();
+export async function operatorLap(bed: PlanBed, request: () => Promise<unknown>): Promise<Lap> {
+  const position = await bed.audit.position();
   const before = bed.operator.usage();
   const startedMs = performance.now();
-  await ask();
+  await request();
   const wallMs = performance.now() - startedMs;
   const after = bed.operator.usage();
-  const requests = await requestsSince(bed.audit, mark, agents.ours);
+  const requests = await requestsSince(bed.audit, position, agents.ours);
   return { wallMs, cpuMs: after.cpuMs - before.cpuMs, peakBytes: after.peakBytes, requests };
 }
 

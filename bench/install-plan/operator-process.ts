@@ -14,9 +14,9 @@ export class OperatorProcess implements AsyncDisposable {
   readonly #gone: Promise<unknown>;
   readonly #port: number;
 
-  constructor({ program, kubeconfigPath, folder }: OperatorStart) {
+  constructor({ program, kubeconfigPath, directory }: OperatorStart) {
     this.#port = 20_000 + (process.pid % 20_000);
-    const log = openSync(join(folder, "operator.log"), "a");
+    const log = openSync(join(directory, "operator.log"), "a");
     const metrics = ["--metrics-host", "127.0.0.1", "--metrics-port", String(this.#port)];
     const args = [...operatorFlags, program, "--kubeconfig", kubeconfigPath, ...metrics];
     this.#child = tie(spawn(process.execPath, args, { stdio: ["ignore", log, log] }));
@@ -54,5 +54,5 @@ export interface OperatorStart {
   readonly program: string;
   readonly kubeconfigPath: string;
   /** For its log. */
-  readonly folder: string;
+  readonly directory: string;
 }

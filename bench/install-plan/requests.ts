@@ -1,4 +1,4 @@
-import type { AuditEntry, AuditLog, AuditMark } from "@quartermaster/testkit";
+import type { AuditEntry, AuditLog, AuditPosition } from "@quartermaster/testkit";
 
 /** Who asks, by the beginning of the user agent. */
 export const agents = {
@@ -12,18 +12,22 @@ export const agents = {
 export type Requests = Readonly<Record<string, number>>;
 
 /** What somebody asked of the server since the mark. Events and the opening of watches are left out. */
-export async function requestsSince(audit: AuditLog, mark: AuditMark, agent: string): Promise<Requests> {
+export async function requestsSince(
+  audit: AuditLog,
+  position: AuditPosition,
+  agent: string,
+): Promise<Requests> {
   const counts: Record<string, number> = {};
-  for (const entry of await audit.since(mark)) {
+  for (const entry of await audit.since(position)) {
     if (!entry.userAgent.startsWith(agent) || entry.verb === "watch" || entry.resource === "events") continue;
-    const word = wordFor(entry);
-    counts[word] = (counts[word] ?? 0) + 1;
+    const text = labelFor(entry);
+    counts[text] = (counts[text] ?? 0) + 1;
   }
   return counts;
 }
 
 /** Writes of the plan itself, its status among them, are reported apart from those of its objects. */
-function wordFor({ verb, path, resource }: AuditEntry): string {
+function labelFor({ verb, path, resource }: AuditEntry): string {
   if (resource === "installplans") return `${verb} plan`;
   return path.includes("dryRun=") ? `${verb} (dry run)` : verb;
 }

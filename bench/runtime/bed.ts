@@ -24,7 +24,7 @@ export interface Bed extends AsyncDisposable {
   readonly cluster: LocalCluster;
   readonly client: Client;
   /** For what a part writes down. */
-  readonly folder: string;
+  readonly directory: string;
   /** Sizes are a fraction of the full ones. */
   readonly isQuick: boolean;
   /** How long the idle row looks on. */
@@ -58,21 +58,27 @@ export async function makeBed({ isQuick, idleMinutes }: Pick<Bed, "isQuick" | "i
   const system = realSystem();
   const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
   const client = createClient({ transport: stack.use(createTransport({ config, system })) });
-  const folder = mkdtempSync(join(tmpdir(), "qm-bench-"));
+  const directory = mkdtempSync(join(tmpdir(), "qm-bench-"));
   stack.defer(() => {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
   await client.create(definitions, copyDefinition);
   await eventually(async () => await client.listPage(copies, { pageSize: 1 }));
   const { server, caPem, token = "" } = cluster.admin;
-  const access = { server, caPem, token, kubeconfigPath: cluster.kubeconfigPath, serviceAccountFolder: "" };
+  const access = {
+    server,
+    caPem,
+    token,
+    kubeconfigPath: cluster.kubeconfigPath,
+    serviceAccountDirectory: "",
+  };
   return {
     cluster,
     client,
-    folder,
+    directory,
     isQuick,
     idleMinutes,
-    settings: (facts) => JSON.stringify({ ...access, folder, count: 0, plural: "copies", ...facts }),
+    settings: (facts) => JSON.stringify({ ...access, directory, count: 0, plural: "copies", ...facts }),
     fill: async (name, kind, objects) => {
       await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
       await createAll(client, kind, objects);

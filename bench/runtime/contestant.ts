@@ -9,9 +9,9 @@ import { type ProcessUsage, usageOf } from "../process-usage.ts";
 import { tie } from "../tied-child.ts";
 
 /** What a contestant said: a word with figures. */
-export interface Said {
-  readonly word: string;
-  readonly [figure: string]: unknown;
+export interface Output {
+  readonly message: string;
+  readonly [metric: string]: unknown;
 }
 
 /** How to start a contestant. */
@@ -43,7 +43,7 @@ export function operatorProgram(name: string, ...args: readonly string[]): Progr
 /** A contestant in a process of its own, so that processor time and memory are its own too. */
 export class Contestant implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
-  readonly #said: Said[] = [];
+  readonly #output: Output[] = [];
   readonly #listeners: (() => void)[] = [];
   readonly #ended: Promise<number>;
   #code: number | undefined;
@@ -52,7 +52,7 @@ export class Contestant implements AsyncDisposable {
   constructor({ command, args, env = process.env }: Program) {
     this.#child = tie(spawn(command, [...args], { stdio: ["pipe", "pipe", "inherit"], env }));
     createInterface({ input: this.#child.stdout }).on("line", (line) => {
-      this.#said.push(saidSchema.parse(JSON.parse(line)));
+      this.#output.push(outputSchema.parse(JSON.parse(line)));
       this.#wake();
     });
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -65,17 +65,17 @@ export class Contestant implements AsyncDisposable {
   }
 
   /** The next thing it says; throws when it ends first. */
-  async hear(): Promise<Said> {
+  async hear(): Promise<Output> {
     for (;;) {
-      const said = this.#said.shift();
-      if (said !== undefined) return said;
+      const output = this.#output.shift();
+      if (output !== undefined) return output;
       if (this.#code !== undefined) throw new Error(`a contestant ended with ${this.#code}`);
       await new Promise<void>((resolve) => this.#listeners.push(resolve));
     }
   }
 
   /** Gives an order and waits for the answer. */
-  async ask(order: string): Promise<Said> {
+  async request(order: string): Promise<Output> {
     this.order(order);
     return await this.hear();
   }
@@ -101,9 +101,9 @@ export class Contestant implements AsyncDisposable {
   }
 }
 
-const saidSchema = z.looseObject({ word: z.string() });
+const outputSchema = z.looseObject({ message: z.string() });
 
 /** A figure that was said. */
-export function figure(said: Said, name: string): number {
-  return z.number().parse(said[name]);
+export function metric(output: Output, name: string): number {
+  return z.number().parse(output[name]);
 }

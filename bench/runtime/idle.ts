@@ -23,7 +23,7 @@ export async function benchIdle(bed: Bed): Promise<readonly Row[]> {
     args: [
       ...operatorFlags,
       bundled,
-      bed.settings({ namespace, serviceAccountFolder: pod.serviceAccountFolder }),
+      bed.settings({ namespace, serviceAccountDirectory: pod.serviceAccountDirectory }),
     ],
     env: pod.env,
   });
@@ -44,17 +44,17 @@ export async function benchIdle(bed: Bed): Promise<readonly Row[]> {
 }
 
 /** What a pod finds: the files of its service account, and where the API server is. */
-function asPod({ folder, cluster: { admin } }: Bed): {
-  readonly serviceAccountFolder: string;
+function asPod({ directory, cluster: { admin } }: Bed): {
+  readonly serviceAccountDirectory: string;
   readonly env: Readonly<Record<string, string>>;
 } {
-  const serviceAccountFolder = join(folder, "service-account");
-  mkdirSync(serviceAccountFolder, { recursive: true });
+  const serviceAccountDirectory = join(directory, "service-account");
+  mkdirSync(serviceAccountDirectory, { recursive: true });
   const files = { token: admin.token ?? "", "ca.crt": admin.caPem, namespace: "default" };
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(serviceAccountFolder, name), text);
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(serviceAccountDirectory, name), text);
   const { hostname, port } = new URL(admin.server);
   return {
-    serviceAccountFolder,
+    serviceAccountDirectory,
     env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port },
   };
 }
@@ -93,11 +93,11 @@ async function settledObjects(bed: Bed, program: Program): Promise<readonly Row[
   await sleep(2_000);
   using api = new ApiClient(bed.cluster.admin);
   const audit = new AuditLog(bed.cluster.auditLogPath ?? "", api);
-  const mark = await audit.mark();
+  const position = await audit.position();
   const before = contestant.usage();
   await sleep(watchedMs);
   const after = contestant.usage();
-  const requests = (await audit.since(mark)).filter(
+  const requests = (await audit.since(position)).filter(
     ({ userAgent, verb }) => userAgent.startsWith("bench-copy") && verb !== "watch",
   );
   const share = ((after.cpuMs - before.cpuMs) / watchedMs) * 100;

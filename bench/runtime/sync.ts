@@ -2,7 +2,7 @@ import { copies, pods } from "../contestants/kinds.ts";
 import type { Row } from "../table.ts";
 import { megabytes, times } from "../table.ts";
 import type { Bed } from "./bed.ts";
-import { Contestant, contestantProgram, figure, operatorProgram, type Program } from "./contestant.ts";
+import { Contestant, contestantProgram, metric, operatorProgram, type Program } from "./contestant.ts";
 import { someCopies, somePods } from "./objects.ts";
 import { inRounds, medianOf, medianRatio } from "./rounds.ts";
 
@@ -54,7 +54,7 @@ async function benchKind(bed: Bed, { plural, count, size }: Case): Promise<reado
 
 async function run(program: Program): Promise<Sync> {
   await using contestant = new Contestant(program);
-  const said = await contestant.hear();
+  const output = await contestant.hear();
   const { peakBytes } = contestant.usage();
-  return { cpuMs: figure(said, "cpuMs"), wallMs: figure(said, "wallMs"), peakBytes };
+  return { cpuMs: metric(output, "cpuMs"), wallMs: metric(output, "wallMs"), peakBytes };
 }

@@ -3,7 +3,7 @@ import { bodyOf, unaryObjects } from "../contestants/unary-load.ts";
 import type { Row } from "../table.ts";
 import { times } from "../table.ts";
 import type { Bed } from "./bed.ts";
-import { Contestant, contestantProgram, figure } from "./contestant.ts";
+import { Contestant, contestantProgram, metric } from "./contestant.ts";
 import { inRounds, medianOf, medianRatio } from "./rounds.ts";
 
 const namespace = "unary";
@@ -64,9 +64,9 @@ async function entered(bed: Bed, name: string, count: number): Promise<Contestan
 }
 
 async function lap(contestant: Contestant, order: string, count: number): Promise<Rate> {
-  const said = await contestant.ask(order);
+  const output = await contestant.request(order);
   return {
-    perSecond: (count / figure(said, "wallMs")) * 1000,
-    cpuUs: (figure(said, "cpuMs") / count) * 1000,
+    perSecond: (count / metric(output, "wallMs")) * 1000,
+    cpuUs: (metric(output, "cpuMs") / count) * 1000,
   };
 }

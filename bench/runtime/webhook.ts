@@ -6,10 +6,10 @@ import { writeCertificates } from "./certificates.ts";
 import {
   Contestant,
   contestantProgram,
-  figure,
+  metric,
   operatorProgram,
   type Program,
-  type Said,
+  type Output,
 } from "./contestant.ts";
 import { somePods } from "./objects.ts";
 
@@ -21,45 +21,45 @@ export async function benchWebhook(bed: Bed): Promise<readonly Row[]> {
   const count = bed.isQuick ? 3_000 : 10_000;
   const reviews = bed.isQuick ? 600 : 2_000;
   await bed.fill(namespace, pods, somePods(namespace, count));
-  const caPem = await writeCertificates(bed.folder);
+  const caPem = await writeCertificates(bed.directory);
   const rows: Row[] = [];
-  for (const place of places) rows.push(...(await measure(bed, { place, count, reviews, caPem })));
+  for (const location of locations) rows.push(...(await measure(bed, { location, count, reviews, caPem })));
   return rows;
 }
 
 /** Where reviews are answered. `bare` shows what the machine allows: a process that does nothing but answer. */
-const places = ["in the operator", "bare server in another process"] as const;
+const locations = ["in the operator", "bare server in another process"] as const;
 
 interface Case {
-  readonly place: (typeof places)[number];
+  readonly location: (typeof locations)[number];
   readonly count: number;
   readonly reviews: number;
   readonly caPem: string;
 }
 
-async function measure(bed: Bed, { place, count, reviews, caPem }: Case): Promise<readonly Row[]> {
+async function measure(bed: Bed, { location, count, reviews, caPem }: Case): Promise<readonly Row[]> {
   await using stack = new AsyncDisposableStack();
   const settings = bed.settings({ namespace, count });
   const enter = (program: Program): Contestant => stack.use(new Contestant(program));
   const webhook = enter(operatorProgram("webhook", settings));
   const ready = await webhook.hear();
-  const isBare = place === "bare server in another process";
+  const isBare = location === "bare server in another process";
   const { port } = isBare ? await enter(contestantProgram("webhook-bare", settings)).hear() : ready;
   const server = `https://127.0.0.1:${Number(port)}/pods`;
   const caller = enter(
     contestantProgram("webhook-caller", bed.settings({ namespace, server, caPem, count: reviews })),
   );
   await caller.hear();
-  await caller.ask("go"); // warms up
+  await caller.request("go"); // warms up
   const quiet = await laps(caller);
-  await webhook.ask("resync");
-  await caller.ask("go");
+  await webhook.request("resync");
+  await caller.request("go");
   const busy = await laps(caller);
-  const resyncs = figure(await webhook.ask("rest"), "resyncs");
-  const what = `webhook at 200 reviews/s, ${place}: p99`;
-  const row = (when: string, said: readonly Said[], bar: string): Row => ({
+  const resyncs = metric(await webhook.request("rest"), "resyncs");
+  const what = `webhook at 200 reviews/s, ${location}: p99`;
+  const row = (when: string, output: readonly Output[], bar: string): Row => ({
     what: `${what}, ${when}`,
-    measured: p99(said),
+    measured: p99(output),
     ...(isBare ? {} : { bar }),
   });
   return [
@@ -69,20 +69,20 @@ async function measure(bed: Bed, { place, count, reviews, caPem }: Case): Promis
   ];
 }
 
-async function laps(caller: Contestant): Promise<readonly Said[]> {
-  const said: Said[] = [];
-  for (let round = 0; round < rounds; round += 1) said.push(await caller.ask("go"));
-  return said;
+async function laps(caller: Contestant): Promise<readonly Output[]> {
+  const output: Output[] = [];
+  for (let round = 0; round < rounds; round += 1) output.push(await caller.request("go"));
+  return output;
 }
 
-function p99(said: readonly Said[]): string {
-  return milliseconds(said, "p99");
+function p99(output: readonly Output[]): string {
+  return milliseconds(output, "p99");
 }
 
-function shown(said: readonly Said[]): string {
-  return `p50 ${milliseconds(said, "p50")}, max ${milliseconds(said, "max")}`;
+function shown(output: readonly Output[]): string {
+  return `p50 ${milliseconds(output, "p50")}, max ${milliseconds(output, "max")}`;
 }
 
-function milliseconds(said: readonly Said[], name: string): string {
-  return `${median(said.map((lap) => figure(lap, name))).toFixed(1)} ms`;
+function milliseconds(output: readonly Output[], name: string): string {
+  return `${median(output.map((lap) => metric(lap, name))).toFixed(1)} ms`;
 }

@@ -45,10 +45,10 @@ export function readMountTimes(cluster: LocalCluster, prefix: string, count: num
 }
 
 function kubeletLog(cluster: LocalCluster): string {
-  const folder = join(cluster.folder, "logs");
-  const name = readdirSync(folder).find((each) => each.includes("kubelet"));
+  const directory = join(cluster.directory, "logs");
+  const name = readdirSync(directory).find((each) => each.includes("kubelet"));
   if (name === undefined) throw new Error("there is no log of kubelet");
-  return readFileSync(join(folder, name), "utf8");
+  return readFileSync(join(directory, name), "utf8");
 }
 
 /** `I1117 15:04:11.123456 …`; midnight does not matter to a benchmark. */

@@ -23,7 +23,7 @@ export async function writeNothingImage(target: string): Promise<string> {
 /** Runs it on every node, with the same mounts as the share driver, and waits until kubelet knows it. */
 export async function installNothing(cluster: LocalCluster): Promise<void> {
   const labels = { app: name };
-  const folders = ["pods", `plugins/${nothingDriver}`, "plugins_registry"];
+  const directories = ["pods", `plugins/${nothingDriver}`, "plugins_registry"];
   const container = {
     name,
     image,
@@ -31,15 +31,15 @@ export async function installNothing(cluster: LocalCluster): Promise<void> {
     securityContext: { privileged: true },
     resources: { requests: { cpu: "100m" } },
     env: [{ name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
-    volumeMounts: folders.map((folder, at) => ({
+    volumeMounts: directories.map((directory, at) => ({
       name: `v${at}`,
-      mountPath: `/var/lib/kubelet/${folder}`,
-      ...(folder === "pods" ? { mountPropagation: "Bidirectional" } : {}),
+      mountPath: `/var/lib/kubelet/${directory}`,
+      ...(directory === "pods" ? { mountPropagation: "Bidirectional" } : {}),
     })),
   };
-  const volumes = folders.map((folder, at) => ({
+  const volumes = directories.map((directory, at) => ({
     name: `v${at}`,
-    hostPath: { path: `/var/lib/kubelet/${folder}`, type: "DirectoryOrCreate" },
+    hostPath: { path: `/var/lib/kubelet/${directory}`, type: "DirectoryOrCreate" },
   }));
   const tolerations = [{ operator: "Exists" }];
   await apply(cluster, [

@@ -13,7 +13,13 @@ import { pods } from "../contestants/kinds.ts";
 import { buildGoProgram } from "../programs.ts";
 import type { Bed } from "../runtime/bed.ts";
 import { writeCertificates } from "../runtime/certificates.ts";
-import { Contestant, contestantProgram, figure, operatorProgram, type Said } from "../runtime/contestant.ts";
+import {
+  Contestant,
+  contestantProgram,
+  metric,
+  operatorProgram,
+  type Output,
+} from "../runtime/contestant.ts";
 import { somePods } from "../runtime/objects.ts";
 import { inRounds, medianOf, medianRatio } from "../runtime/rounds.ts";
 import { type Row, times } from "../table.ts";
@@ -38,7 +44,7 @@ export async function benchInjectionWebhook(bed: Bed): Promise<readonly Row[]> {
     ...(await benchWhile("quiet", {
       webhooks,
       rounds,
-      lapOf: async ({ caller }, rate) => await caller.ask(`go ${rate}`),
+      lapOf: async ({ caller }, rate) => await caller.request(`go ${rate}`),
     })),
     ...(await benchWhile("while all pods re-sync in a loop", { webhooks, rounds, lapOf: duringResync })),
     { what: "load of the machine at the end", measured: loadNow() },
@@ -53,7 +59,7 @@ interface Circumstances {
 }
 
 /** Measures one webhook at a rate. */
-type LapOf = (measured: Measured, rate: number) => Promise<Said>;
+type LapOf = (measured: Measured, rate: number) => Promise<Output>;
 
 /** A webhook that does not hold a rate has a backlog that grows: its latency would say how long the lap was. */
 async function benchWhile(when: string, circumstances: Circumstances): Promise<readonly Row[]> {
@@ -91,7 +97,7 @@ async function startWebhooks(bed: Bed, count: number, stack: AsyncDisposableStac
   await serveKinds(bed.client, [bundle.kind, clusterBundle.kind] as readonly Kind[]);
   await bed.fill(namespace, pods, somePods(namespace, count));
   for (const name of ["local", "driver"]) await createBundle(bed, name);
-  const caPem = await writeCertificates(bed.folder);
+  const caPem = await writeCertificates(bed.directory);
   const callerOf = async (port: number): Promise<Contestant> => {
     const server = `https://127.0.0.1:${port}${path}`;
     const settings = bed.settings({ namespace, server, caPem });
@@ -101,13 +107,13 @@ async function startWebhooks(bed: Bed, count: number, stack: AsyncDisposableStac
   };
   const settings = bed.settings({ namespace, count });
   const ours = stack.use(new Contestant(operatorProgram("subscription-webhook", settings)));
-  const oursPort = figure(await ours.hear(), "port");
+  const oursPort = metric(await ours.hear(), "port");
   const goPort = await freePort();
   const args = [
     `--kubeconfig=${bed.cluster.kubeconfigPath}`,
     `--namespace=${namespace}`,
     `--port=${goPort}`,
-    `--certificates=${bed.folder}`,
+    `--certificates=${bed.directory}`,
   ];
   const go = stack.use(new Contestant({ command: peer, args }));
   await go.hear();
@@ -141,13 +147,13 @@ async function assertSameDecision({ ours, go }: Webhooks): Promise<void> {
     throw new Error(`the webhooks decide differently: ${JSON.stringify({ ours: one, go: other })}`);
 }
 
-const answerSchema = z.object({ response: z.object({ patch: z.string() }) });
+const responseSchema = z.object({ response: z.object({ patch: z.string() }) });
 const patchSchema = z.array(z.object({ op: z.string(), path: z.string(), value: z.unknown() }));
 
 /** The operations of its answer. Theirs concern different fields of the pod, so that their order says nothing. */
 async function patchOf({ caller }: Measured): Promise<z.infer<typeof patchSchema>> {
-  const { answer } = await caller.ask("decision");
-  const { patch } = answerSchema.parse(JSON.parse(z.string().parse(answer))).response;
+  const { response } = await caller.request("decision");
+  const { patch } = responseSchema.parse(JSON.parse(z.string().parse(response))).response;
   const operations = patchSchema.parse(JSON.parse(Buffer.from(patch, "base64").toString()));
   return operations.toSorted((a, b) => a.path.localeCompare(b.path));
 }
@@ -174,17 +180,17 @@ async function areHeld(circumstances: Circumstances, rate: number): Promise<bool
 async function lapsAt(
   { webhooks: { ours, go }, lapOf }: Circumstances,
   rate: number,
-): Promise<readonly Said[]> {
+): Promise<readonly Output[]> {
   return [await lapOf(ours, rate), await lapOf(go, rate)];
 }
 
 /** The last answer came when the last call had just been made: no backlog grew. */
-function isHeld(lap: Said): boolean {
-  return figure(lap, "tookMs") <= 1.1 * figure(lap, "plannedMs");
+function isHeld(lap: Output): boolean {
+  return metric(lap, "tookMs") <= 1.1 * metric(lap, "plannedMs");
 }
 
 /** What was measured in each round, ours first, then Go's. */
-type Pair = readonly [readonly Said[], readonly Said[]];
+type Pair = readonly [readonly Output[], readonly Output[]];
 
 async function measure(
   { webhooks: { ours, go }, rounds, lapOf }: Circumstances,
@@ -197,21 +203,21 @@ async function measure(
   return pairOf(laps);
 }
 
-function pairOf({ ours = [], go = [] }: Readonly<Record<string, readonly Said[]>>): Pair {
+function pairOf({ ours = [], go = [] }: Readonly<Record<string, readonly Output[]>>): Pair {
   return [ours, go];
 }
 
-async function duringResync({ webhook, caller }: Measured, rate: number): Promise<Said> {
-  await webhook.ask("resync");
-  const lap = await caller.ask(`go ${rate}`);
-  await webhook.ask("rest");
+async function duringResync({ webhook, caller }: Measured, rate: number): Promise<Output> {
+  await webhook.request("resync");
+  const lap = await caller.request(`go ${rate}`);
+  await webhook.request("rest");
   return lap;
 }
 
 function rowsOf(when: string, [ours, go]: Pair): readonly Row[] {
   const both = (name: string): string =>
-    [ours, go].map((laps) => `${medianOf(laps, (lap) => figure(lap, name)).toFixed(1)} ms`).join("; ");
-  const ratio = medianRatio(ours, go, (lap) => figure(lap, "p99"));
+    [ours, go].map((laps) => `${medianOf(laps, (lap) => metric(lap, name)).toFixed(1)} ms`).join("; ");
+  const ratio = medianRatio(ours, go, (lap) => metric(lap, "p99"));
   return [
     { what: `p50, ${when}: ours; Go`, measured: both("p50") },
     { what: `p99, ${when}: ours; Go`, measured: both("p99") },

@@ -8,7 +8,7 @@ import { serveKinds } from "@quartermaster/testkit";
 
 import type { Bed } from "../runtime/bed.ts";
 import { writeCertificates } from "../runtime/certificates.ts";
-import { Contestant, contestantProgram, figure, operatorProgram } from "../runtime/contestant.ts";
+import { Contestant, contestantProgram, metric, operatorProgram } from "../runtime/contestant.ts";
 import { median, type Row } from "../table.ts";
 
 const sizes = { "keys-small": 1_000, "keys-large": 300_000 } as const;
@@ -23,7 +23,7 @@ const mib = 1024 * 1024;
 export async function benchKeyMemory(bed: Bed): Promise<readonly Row[]> {
   const count = bed.isQuick ? 100 : 500;
   await serveKinds(bed.client, [bundle.kind, clusterBundle.kind] as readonly Kind[]);
-  const caPem = await writeCertificates(bed.folder);
+  const caPem = await writeCertificates(bed.directory);
   for (const namespace of ["keys-small", "keys-large"] as const) await fill(bed, namespace, count);
   const found: { readonly small: number; readonly large: number }[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -68,22 +68,22 @@ async function fill(bed: Bed, namespace: Namespace, count: number): Promise<void
     });
 }
 
-interface Asked {
+interface Requested {
   readonly namespace: Namespace;
   readonly count: number;
   readonly caPem: string;
 }
 
-async function residentAfter(bed: Bed, { namespace, count, caPem }: Asked): Promise<number> {
+async function residentAfter(bed: Bed, { namespace, count, caPem }: Requested): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const webhook = stack.use(
     new Contestant(operatorProgram("subscription-webhook", bed.settings({ namespace, count }))),
   );
-  const server = `https://127.0.0.1:${figure(await webhook.hear(), "port")}/subscription/pods`;
+  const server = `https://127.0.0.1:${metric(await webhook.hear(), "port")}/subscription/pods`;
   const settings = bed.settings({ namespace, server, caPem, count });
   const caller = stack.use(new Contestant(contestantProgram("webhook-caller", settings)));
   await caller.hear();
-  for (const round of [1, 2]) await caller.ask(`each ${round}`);
+  for (const round of [1, 2]) await caller.request(`each ${round}`);
   // What is not needed any more is given back after a while.
   await sleep(10_000);
   return webhook.usage().residentBytes;

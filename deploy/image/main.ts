@@ -18,11 +18,11 @@ if (image === undefined) throw new Error(`--image: one of ${Object.keys(images).
 if (values.files === undefined) {
   const target = values.output ?? (values.image === "operator" ? "dist/image" : `dist/${values.image}-image`);
   rmSync(target, { recursive: true, force: true });
-  const { name, folder, digest } = await writeImage(image, {
+  const { name, directory, digest } = await writeImage(image, {
     target,
     compression: values.compression === "none" ? "none" : "gzip",
   });
-  process.stdout.write(`${name}\n${digest}\n${folder}\n`);
+  process.stdout.write(`${name}\n${digest}\n${directory}\n`);
 } else {
   await writeImageFiles(image, values.files);
 }

@@ -37,7 +37,7 @@ export async function writeProgramFiles(
   writeInto(root, "etc/ssl/certs/ca-certificates.crt", `${rootCertificates.join("\n")}\n`);
   writeInto(root, "etc/passwd", "quartermaster:x:65532:65532::/app:/sbin/nologin\n");
   writeInto(root, "etc/group", "quartermaster:x:65532:\n");
-  openFolders(root);
+  openDirectories(root);
 }
 
 const repository = join(import.meta.dirname, "../..");
@@ -63,7 +63,7 @@ function copyInto(root: string, { from, path, mode }: Copy): void {
 }
 
 /** The maker's umask may have closed them, and the image's user is not the maker. */
-function openFolders(root: string): void {
+function openDirectories(root: string): void {
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true }))
     if (entry.isDirectory()) chmodSync(join(entry.parentPath, entry.name), 0o755);
 }

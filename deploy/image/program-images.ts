@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { folderEntries, type ImageLayout, writeImageLayout } from "@quartermaster/local-cluster";
+import { directoryEntries, type ImageLayout, writeImageLayout } from "@quartermaster/local-cluster";
 
 import { entrypointOf, type ProgramRequest, writeProgramFiles } from "./program-files.ts";
 
@@ -68,11 +68,11 @@ export async function writeImage(
     await writeImageFiles(image, root);
     return await writeImageLayout({
       name: image.name,
-      entries: folderEntries(root),
+      entries: directoryEntries(root),
       entrypoint: entrypointOf(image.program),
       env: { NODE_ENV: "production", ...(image.tools === undefined ? {} : { PATH: "/usr/bin" }) },
       user: image.user,
-      workingFolder: "/app",
+      workingDirectory: "/app",
       compression,
       target,
     });

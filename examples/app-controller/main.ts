@@ -46,7 +46,7 @@ interface Action {
 const rules: readonly Rule<Seen, Action>[] = [
   {
     name: "secretMissing",
-    answer: ({ app: { spec }, secretVersion }) => {
+    decide: ({ app: { spec }, secretVersion }) => {
       if (secretVersion !== undefined) return undefined;
       const why = { reason: "SecretMissing", message: `Create the Secret ${spec.secretName}.` };
       // The Secret is followed: its creation starts the next reconcile, long before this time is over.
@@ -55,7 +55,7 @@ const rules: readonly Rule<Seen, Action>[] = [
   },
   {
     name: "deploy",
-    answer: ({ app, secretVersion = "" }) => ({
+    decide: ({ app, secretVersion = "" }) => ({
       actions: [{ kind: "deploy", app, secretVersion }],
       outcome: settled(),
       status: { secretVersion },

@@ -117,15 +117,15 @@ export const campaigns: readonly Campaign[] = [
     cases: "SC-53",
   },
   {
-    name: "licence-crowd",
+    name: "license-crowd",
     what: "a licence is added to 500 clusters",
     file: "many-clusters",
     cases: "licensing/R2",
   },
   {
-    name: "licence-crashes",
+    name: "license-crashes",
     what: "every kind of crash at every write of the licence controllers",
-    file: "licence-crash",
+    file: "license-crash",
     cases: "killed at writes, every fourth",
   },
   {

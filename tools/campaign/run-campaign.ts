@@ -18,11 +18,11 @@ const testTimeoutMs = 30 * 60_000;
 
 /** Runs the tests of a campaign at full length. What vitest prints goes to standard error. */
 export async function runCampaign(campaign: Campaign): Promise<CampaignResult> {
-  const folder = mkdtempSync(join(tmpdir(), "campaign-"));
+  const directory = mkdtempSync(join(tmpdir(), "campaign-"));
   const startMs = performance.now();
   try {
-    const code = await vitest(campaign, join(folder, "integration.json"));
-    const files = readReports(folder).flatMap((report) => report.files);
+    const code = await vitest(campaign, join(directory, "integration.json"));
+    const files = readReports(directory).flatMap((report) => report.files);
     const tests = files.flatMap((file) => file.tests).filter(({ status }) => status !== "skipped");
     const failures = [
       ...files.flatMap(({ brokenBy }) => brokenBy ?? []),
@@ -37,7 +37,7 @@ export async function runCampaign(campaign: Campaign): Promise<CampaignResult> {
       tookMs: performance.now() - startMs,
     };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 

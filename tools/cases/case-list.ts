@@ -38,10 +38,10 @@ function parseLevel(text: string, where: string): CaseLevel {
 }
 
 /** The case lists of all acceptance files in the folder, in the order of their names. */
-export function readCaseLists(folder: string): readonly CaseList[] {
-  const names = readdirSync(folder).filter((name) => name.endsWith(".md") && name !== "README.md");
+export function readCaseLists(directory: string): readonly CaseList[] {
+  const names = readdirSync(directory).filter((name) => name.endsWith(".md") && name !== "README.md");
   return names.toSorted().map((name) => {
-    return parseCaseList(basename(name, ".md"), readFileSync(join(folder, name), "utf8"));
+    return parseCaseList(basename(name, ".md"), readFileSync(join(directory, name), "utf8"));
   });
 }
 

@@ -14,12 +14,12 @@ function printStanding(
   { name, met, belowLevel, total, failing, missing, skipped }: Standing,
   width: number,
 ): readonly string[] {
-  const marked = missing.map((id) => (skipped.includes(id) ? `${id} (skipped)` : id));
+  const owned = missing.map((id) => (skipped.includes(id) ? `${id} (skipped)` : id));
   return [
     `${name.padEnd(width)} ${met.length}/${total}`,
     ...listLine("  failing", failing),
     ...listLine("  met below the level that the specification names", belowLevel),
-    ...listLine("  missing", marked),
+    ...listLine("  missing", owned),
     ...listLine(
       "  met, with a skipped test beside it",
       skipped.filter((id) => met.includes(id)),

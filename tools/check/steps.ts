@@ -20,8 +20,8 @@ export const steps: readonly Step[] = [
     remedy: "run `npm run fix`, mend by hand what stays; the dependency table is tools/lint/packages.ts",
   },
   {
-    name: "folders",
-    script: "check:folders",
+    name: "directories",
+    script: "check:directories",
     remedy: "move what both folders need to a third one, or to a file beside the folders",
   },
   {

@@ -20,8 +20,8 @@ export function commitIssue(subject: string): string | undefined {
 const form = /^(?<type>[a-z]+)(?:\([a-z0-9-]+(?:,[a-z0-9-]+)*\))?: (?<first>[a-z][\w-]*)\b(?:.*[^.])?$/;
 
 /** By the ending: a word like "added", "adding" or "adds" is refused. */
-function isImperative(word: string): boolean {
-  return exceptions.has(word) || !/(?:[^e]ed|ing|[^su]s)$/.test(word);
+function isImperative(text: string): boolean {
+  return exceptions.has(text) || !/(?:[^e]ed|ing|[^su]s)$/.test(text);
 }
 
 const exceptions: ReadonlySet<string> = new Set([

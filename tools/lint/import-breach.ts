@@ -26,7 +26,7 @@ export function findImportBreach({ file, specifier }: Import): string | undefine
 /** Whether the file is a test or serves tests: anything below `<package>/test`. */
 export function isTestFile(file: string): boolean {
   const rule = ruleOf(file);
-  return rule !== undefined && file.startsWith(`${rule.folder}/test/`);
+  return rule !== undefined && file.startsWith(`${rule.directory}/test/`);
 }
 
 function isRootFile(file: string): boolean {
@@ -34,11 +34,11 @@ function isRootFile(file: string): boolean {
 }
 
 function ruleOf(file: string): PackageRule | undefined {
-  return packages.find((rule) => file.startsWith(`${rule.folder}/`));
+  return packages.find((rule) => file.startsWith(`${rule.directory}/`));
 }
 
 function packageOf(rule: PackageRule): string {
-  return posix.basename(rule.folder);
+  return posix.basename(rule.directory);
 }
 
 /** Files beside package.json configure tools; they belong to no package, and import none but our own tools. */
@@ -61,13 +61,13 @@ function findPackageBreach(rule: PackageRule, { file, specifier }: Import): stri
   const allowed = [packageOf(rule), ...rule.mayImport, ...(isTestFile(file) ? testsMayImport : [])];
   if (allowed.includes(target)) return undefined;
   if (target === "testkit") return `only tests and benchmarks import testkit, and ${file} is neither`;
-  return `${rule.folder} may not import ${target}: the table in tools/lint/packages.ts says which way dependencies point`;
+  return `${rule.directory} may not import ${target}: the table in tools/lint/packages.ts says which way dependencies point`;
 }
 
 function findRelativeBreach(rule: PackageRule, { file, specifier }: Import): string | undefined {
   const target = posix.join(posix.dirname(file), specifier);
-  if (!target.startsWith(`${rule.folder}/`)) {
-    return `"${specifier}" leaves ${rule.folder}: import another package by its name`;
+  if (!target.startsWith(`${rule.directory}/`)) {
+    return `"${specifier}" leaves ${rule.directory}: import another package by its name`;
   }
   if (isTestFile(target) && !isTestFile(file)) return `"${specifier}" is a test file: only tests import it`;
   return undefined;

@@ -1,6 +1,6 @@
 /** One package, and the packages that its files may import besides their own. */
 export interface PackageRule {
-  readonly folder: string;
+  readonly directory: string;
   readonly mayImport: readonly string[];
   /** Doors besides the package's own name, e.g. `schema` for `@quartermaster/runtime/schema`. */
   readonly entries?: readonly string[];
@@ -17,41 +17,41 @@ const belowDomains = [...foundation, "health"];
  */
 export const packages: readonly PackageRule[] = [
   {
-    folder: "packages/runtime",
+    directory: "packages/runtime",
     mayImport: [],
     entries: ["certificates", "kinds", "schema", "testing", "versions"],
   },
-  { folder: "packages/api", mayImport: ["runtime"], entries: ["generate", "licensing"] },
-  { folder: "packages/health", mayImport: ["runtime"] },
-  { folder: "packages/install-plan", mayImport: belowDomains, entries: ["offline"] },
-  { folder: "packages/subscription", mayImport: belowDomains },
-  { folder: "packages/license-selection", mayImport: foundation },
-  { folder: "packages/licensing", mayImport: [...belowDomains, "license-selection"] },
+  { directory: "packages/api", mayImport: ["runtime"], entries: ["generate", "licensing"] },
+  { directory: "packages/health", mayImport: ["runtime"] },
+  { directory: "packages/install-plan", mayImport: belowDomains, entries: ["offline"] },
+  { directory: "packages/subscription", mayImport: belowDomains },
+  { directory: "packages/license-selection", mayImport: foundation },
+  { directory: "packages/licensing", mayImport: [...belowDomains, "license-selection"] },
   {
-    folder: "packages/search",
+    directory: "packages/search",
     mayImport: [...belowDomains, "license-selection"],
     entries: ["exporter", "offline", "testing"],
   },
-  { folder: "packages/local-cluster", mayImport: ["runtime"], entries: ["engines"] },
+  { directory: "packages/local-cluster", mayImport: ["runtime"], entries: ["engines"] },
   {
-    folder: "packages/testkit",
+    directory: "packages/testkit",
     mayImport: ["local-cluster", ...foundation, "tools"],
     entries: ["real-nodes", "shared-cluster"],
   },
-  { folder: "apps/operator", mayImport: [...domains, ...foundation] },
-  { folder: "apps/cli", mayImport: [...domains, ...belowDomains, "license-selection"] },
-  { folder: "apps/share-driver", mayImport: foundation },
-  { folder: "apps/search-exporter", mayImport: ["search", "runtime"] },
-  { folder: "apps/console", mayImport: [...domains, ...foundation] },
+  { directory: "apps/operator", mayImport: [...domains, ...foundation] },
+  { directory: "apps/cli", mayImport: [...domains, ...belowDomains, "license-selection"] },
+  { directory: "apps/share-driver", mayImport: foundation },
+  { directory: "apps/search-exporter", mayImport: ["search", "runtime"] },
+  { directory: "apps/console", mayImport: [...domains, ...foundation] },
   {
-    folder: "bench",
+    directory: "bench",
     mayImport: [...domains, ...foundation, "license-selection", "local-cluster", "testkit", "tools"],
   },
-  { folder: "deploy", mayImport: ["local-cluster", "tools"] },
-  { folder: "examples", mayImport: ["runtime"] },
+  { directory: "deploy", mayImport: ["local-cluster", "tools"] },
+  { directory: "examples", mayImport: ["runtime"] },
   // Before `tools`: the first row whose folder holds a file counts.
-  { folder: "tools/up", mayImport: ["local-cluster", "search"] },
-  { folder: "tools", mayImport: [], entries: ["bundle"] },
+  { directory: "tools/up", mayImport: ["local-cluster", "search"] },
+  { directory: "tools", mayImport: [], entries: ["bundle"] },
 ];
 
 /** What every file below `<package>/test` may import in addition. */

@@ -1,4 +1,4 @@
-const systemFolders = [
+const systemDirectories = [
   /^(?:packages|apps)\/[^/]+\/src\/system\//,
   /^(?:packages|apps)\/[^/]+\/test\//,
   /^packages\/testkit\//,
@@ -27,7 +27,7 @@ const importedNames = new Map<string, ReadonlySet<string>>([
 
 /** Whether the file may reach clock, timers, randomness, ids and environment directly: system folders, tests and their kit, tools, benchmarks. */
 export function mayAccessSystem(file: string): boolean {
-  return systemFolders.some((rule) => rule.test(file));
+  return systemDirectories.some((rule) => rule.test(file));
 }
 
 /** Whether `object.property` reaches one of them. */

@@ -11,8 +11,8 @@ export function unitOf(name: string): Unit | undefined {
 
 /** Whether a name says that it is a length of time, and not in which unit. */
 export function isDurationWithoutUnit(name: string): boolean {
-  return unitOf(name) === undefined && durationWords.test(name);
+  return unitOf(name) === undefined && durationNames.test(name);
 }
 
-const durationWords =
+const durationNames =
   /(?:^t|T)imeout$|(?:^d|D)elay$|(?:^i|I)nterval$|(?:^p|P)atience$|(?:^g|G)race$|(?:^d|D)uration$/;

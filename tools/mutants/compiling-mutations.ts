@@ -15,10 +15,10 @@ export function compilingMutations(tree: MutantTree, mutations: readonly Mutatio
   for (const at of Array.from({ length: rounds }).keys()) {
     const together = byFile.flatMap((group) => group[at] ?? []);
     for (const mutation of together) tree.apply(mutation);
-    const faulty = filesWithErrors(tree.root);
+    const invalid = filesWithErrors(tree.root);
     for (const mutation of together) {
       tree.restore(mutation.file);
-      if (!faulty.has(mutation.file)) compiling.add(mutation);
+      if (!invalid.has(mutation.file)) compiling.add(mutation);
     }
   }
   return mutations.filter((mutation) => compiling.has(mutation));

@@ -23,18 +23,18 @@ export interface TestRunOptions {
 
 /** Runs test files until the first failure. */
 export async function runTests({ root, level, files, limitMs }: TestRunOptions): Promise<TestRun> {
-  const folder = mkdtempSync(join(tmpdir(), "mutants-report-"));
+  const directory = mkdtempSync(join(tmpdir(), "mutants-report-"));
   try {
-    const reporter = ["--reporter=json", `--outputFile=${join(folder, "report.json")}`];
+    const reporter = ["--reporter=json", `--outputFile=${join(directory, "report.json")}`];
     const args = ["run", "--project", level, "--bail", "1", ...reporter];
     const code = await exitCode(join(root, "node_modules/.bin/vitest"), [...args, ...files], {
       cwd: root,
       limitMs,
     });
     if (code === 0) return { passed: true, firstFailure: "" };
-    return { passed: false, firstFailure: code === undefined ? "time limit" : firstFailure(folder) };
+    return { passed: false, firstFailure: code === undefined ? "time limit" : firstFailure(directory) };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -53,8 +53,8 @@ async function exitCode(
   return await promise;
 }
 
-function firstFailure(folder: string): string {
-  const files = readReports(folder).flatMap((report) => report.files);
+function firstFailure(directory: string): string {
+  const files = readReports(directory).flatMap((report) => report.files);
   const failed = files.flatMap(({ tests }) => tests).find(({ status }) => status === "failed");
   return (
     failed?.fullName ??

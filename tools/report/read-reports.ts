@@ -9,11 +9,11 @@ import { parseTestReport, type TestReport } from "./test-report.ts";
  * a second time is below `second/` and is merged.
  * A report that cannot be read, e.g. because its runner was killed, counts as one broken test file.
  */
-export function readReports(folder: string): readonly TestReport[] {
-  if (!existsSync(folder)) return [];
-  const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+export function readReports(directory: string): readonly TestReport[] {
+  if (!existsSync(directory)) return [];
+  const names = readdirSync(directory).filter((name) => name.endsWith(".json"));
   return names.toSorted().map((name) => {
-    const [first, second] = [join(folder, name), join(folder, "second", name)];
+    const [first, second] = [join(directory, name), join(directory, "second", name)];
     return existsSync(second) ? mergeSecondRun(readReport(first), readReport(second)) : readReport(first);
   });
 }

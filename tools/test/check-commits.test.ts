@@ -58,9 +58,9 @@ describe("the commits of a clone", () => {
     execFileSync("git", [...who, "-C", origin, "commit", "-q", "--allow-empty", "-m", subject]);
   }
 
-  function gitIn(folder: string): Git {
+  function gitIn(directory: string): Git {
     return (...args) => {
-      const { status, stdout } = spawnSync("git", ["-C", folder, ...args], { encoding: "utf8" });
+      const { status, stdout } = spawnSync("git", ["-C", directory, ...args], { encoding: "utf8" });
       return status === 0 ? stdout : undefined;
     };
   }

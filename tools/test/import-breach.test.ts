@@ -185,7 +185,7 @@ describe("the dependency rule refuses", () => {
 });
 
 test("the table of packages has no circle", () => {
-  const imports = new Map(packages.map((rule) => [rule.folder.split("/").at(-1) ?? "", rule.mayImport]));
+  const imports = new Map(packages.map((rule) => [rule.directory.split("/").at(-1) ?? "", rule.mayImport]));
   const reach = (name: string, seen: readonly string[]): void => {
     expect(seen, `${[...seen, name].join(" → ")} is a circle`).not.toContain(name);
     for (const next of imports.get(name) ?? []) reach(next, [...seen, name]);

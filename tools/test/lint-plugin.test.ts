@@ -259,17 +259,17 @@ function numbered(file: string, index: number): string {
 function lintFixtures(
   fixtures: readonly { readonly file: string; readonly text: string }[],
 ): readonly Finding[] {
-  using folder = mkdtempDisposableSync(join(tmpdir(), "qm-lint-"));
+  using directory = mkdtempDisposableSync(join(tmpdir(), "qm-lint-"));
   for (const { file, text } of fixtures) {
-    const path = join(folder.path, file);
+    const path = join(directory.path, file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
   const config = JSON.stringify({ extends: [join(repository, ".oxlintrc.json")] });
-  writeFileSync(join(folder.path, ".oxlintrc.json"), config);
+  writeFileSync(join(directory.path, ".oxlintrc.json"), config);
   const oxlint = join(repository, "node_modules/oxlint/bin/oxlint");
   const { stdout, stderr } = spawnSync(process.execPath, [oxlint, "--format=json", "."], {
-    cwd: folder.path,
+    cwd: directory.path,
     encoding: "utf8",
   });
   if (stdout === "") throw new Error(`oxlint gave no report: ${stderr}`);

@@ -12,17 +12,17 @@ test("finds no report where the folder is missing", () => {
 });
 
 test("reads each level, and takes a cut-off report for a broken file", () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), "reports-"));
-  writeFileSync(join(folder.path, "unit.json"), JSON.stringify({ testResults: [] }));
-  writeFileSync(join(folder.path, "e2e.json"), `{"testRes`);
-  const [endToEnd, unit] = readReports(folder.path);
+  using directory = mkdtempDisposableSync(join(tmpdir(), "reports-"));
+  writeFileSync(join(directory.path, "unit.json"), JSON.stringify({ testResults: [] }));
+  writeFileSync(join(directory.path, "e2e.json"), `{"testRes`);
+  const [endToEnd, unit] = readReports(directory.path);
   expect(endToEnd?.files[0]?.brokenBy).toContain("this is no test report");
   expect(unit).toEqual({ level: "unit", files: [] });
 });
 
 test("a test that passed in the second run has passed, and keeps what it said at first", () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), "reports-"));
-  mkdirSync(join(folder.path, "second"));
+  using directory = mkdtempDisposableSync(join(tmpdir(), "reports-"));
+  mkdirSync(join(directory.path, "second"));
   const report = (status: string): string =>
     JSON.stringify({
       testResults: [
@@ -40,26 +40,26 @@ test("a test that passed in the second run has passed, and keeps what it said at
         },
       ],
     });
-  writeFileSync(join(folder.path, "e2e.json"), report("failed"));
-  writeFileSync(join(folder.path, "second", "e2e.json"), report("passed"));
-  expect(readReports(folder.path).flatMap(({ files }) => files.flatMap((file) => file.tests))).toEqual([
+  writeFileSync(join(directory.path, "e2e.json"), report("failed"));
+  writeFileSync(join(directory.path, "second", "e2e.json"), report("passed"));
+  expect(readReports(directory.path).flatMap(({ files }) => files.flatMap((file) => file.tests))).toEqual([
     { title: "waits", fullName: "waits", status: "passed", messages: [], failedBefore: ["late"] },
   ]);
 });
 
 test("says of each report which commit it is of, and how old it is", () => {
-  using folder = mkdtempDisposableSync(join(tmpdir(), "reports-"));
+  using directory = mkdtempDisposableSync(join(tmpdir(), "reports-"));
   const minuteMs = 60_000;
-  writeFileSync(join(folder.path, "e2e.json"), `{"testRes`);
-  writeFileSync(join(folder.path, "integration.json"), JSON.stringify({ startTime: 0, testResults: [] }));
+  writeFileSync(join(directory.path, "e2e.json"), `{"testRes`);
+  writeFileSync(join(directory.path, "integration.json"), JSON.stringify({ startTime: 0, testResults: [] }));
   writeFileSync(
-    join(folder.path, "unit.json"),
+    join(directory.path, "unit.json"),
     JSON.stringify({ startTime: 170 * minuteMs, testResults: [] }),
   );
-  writeFileSync(join(folder.path, "unit.commit"), "1a2b3c4-dirty\n");
-  expect(originLines(readOrigins(folder.path), 180 * minuteMs)).toEqual([
+  writeFileSync(join(directory.path, "unit.commit"), "1a2b3c4-dirty\n");
+  expect(originLines(readOrigins(directory.path), 180 * minuteMs)).toEqual([
     "integration: commit unknown, 3 h old",
     "unit: commit 1a2b3c4-dirty, 10 min old",
   ]);
-  expect(readOrigins(join(folder.path, "missing"))).toEqual([]);
+  expect(readOrigins(join(directory.path, "missing"))).toEqual([]);
 });

@@ -4,12 +4,12 @@ import { withoutWith } from "../up/search-options.ts";
 
 describe("the words of make up", () => {
   test.each([
-    { words: ["--name", "a"], want: { asked: [], rest: ["--name", "a"] } },
-    { words: ["--with", "search", "--name", "a"], want: { asked: ["search"], rest: ["--name", "a"] } },
-    { words: ["--name", "a", "--with=search"], want: { asked: ["search"], rest: ["--name", "a"] } },
-    { words: ["--with", "search,monitoring"], want: { asked: ["search", "monitoring"], rest: [] } },
-  ])("$words", ({ words, want }) => {
-    expect(withoutWith(words)).toEqual(want);
+    { args: ["--name", "a"], want: { requested: [], rest: ["--name", "a"] } },
+    { args: ["--with", "search", "--name", "a"], want: { requested: ["search"], rest: ["--name", "a"] } },
+    { args: ["--name", "a", "--with=search"], want: { requested: ["search"], rest: ["--name", "a"] } },
+    { args: ["--with", "search,monitoring"], want: { requested: ["search", "monitoring"], rest: [] } },
+  ])("$words", ({ args, want }) => {
+    expect(withoutWith(args)).toEqual(want);
   });
 
   test("what there is not is refused", () => {

@@ -16,7 +16,7 @@ const entitled = {
   file: join(repository, "config/samples/entitled.yaml"),
   namespace: "entitled",
   pod: "entitled",
-  folder: "/run/secrets/etc-pki-entitlement",
+  directory: "/run/secrets/etc-pki-entitlement",
 };
 
 /** Applies the sample plan and returns its name. */
@@ -30,7 +30,7 @@ export async function applySamplePlan(kubectl: Kubectl, signal: AbortSignal): Pr
  * "service unavailable". The policy comes first all the same, so that no plan is made without it; applying the sample is repeated.
  */
 export async function applySample(kubectl: Kubectl, file: string, signal?: AbortSignal): Promise<void> {
-  const end = performance.now() + admissionPatienceMs;
+  const end = performance.now() + admissionTimeoutMs;
   for (;;) {
     try {
       await kubectl(["apply", "--server-side", "-f", file]);
@@ -42,14 +42,14 @@ export async function applySample(kubectl: Kubectl, file: string, signal?: Abort
   }
 }
 
-const admissionPatienceMs = 40_000;
+const admissionTimeoutMs = 40_000;
 
 /** Waits until the sample plan is Ready, shows a pod with entitlements and prints what to try. */
-export async function watchSamples(folder: string, operatorLogPath: string): Promise<void> {
-  const watching = ["--watch", "--timeout", String(patienceSeconds)];
-  if (!(await runQm(folder, ["plan", "status", plan.name, "-n", plan.namespace, ...watching])))
+export async function watchSamples(directory: string, operatorLogPath: string): Promise<void> {
+  const watching = ["--watch", "--timeout", String(timeoutSeconds)];
+  if (!(await runQm(directory, ["plan", "status", plan.name, "-n", plan.namespace, ...watching])))
     throw new UpError(`plan ${plan.name} is not ready; the operator's log may say why: ${operatorLogPath}`);
-  const kubectl = kubectlIn(folder);
+  const kubectl = kubectlIn(directory);
   const isReal = await hasRealNodes(kubectl);
   if (isReal) await installShareDriver(kubectl);
   // The pod is refused until the webhook is registered: a policy keeps it from starting without its files.
@@ -58,7 +58,7 @@ export async function watchSamples(folder: string, operatorLogPath: string): Pro
   process.stdout.write(`${tryNext}\n`);
 }
 
-const patienceSeconds = 180;
+const timeoutSeconds = 180;
 
 /** Runs the share driver on every real node, so that ClusterBundles mount, and waits until kubelet has registered it. */
 async function installShareDriver(kubectl: Kubectl): Promise<void> {
@@ -69,12 +69,12 @@ async function installShareDriver(kubectl: Kubectl): Promise<void> {
 
 /** The files of a Bundle as its pod sees them. Simulated pods have none. */
 async function showEntitlements(kubectl: Kubectl): Promise<void> {
-  const { namespace, pod, folder } = entitled;
+  const { namespace, pod, directory } = entitled;
   const inNamespace = ["-n", namespace];
   await kubectl([...inNamespace, "wait", "--for=condition=Ready", `pod/${pod}`, "--timeout=50s"]);
-  const listing = await kubectl([...inNamespace, "exec", pod, "--", "ls", "-l", folder]);
+  const listing = await kubectl([...inNamespace, "exec", pod, "--", "ls", "-l", directory]);
   process.stdout.write(
-    `\nPod ${namespace}/${pod} has the files of its Bundle in ${folder}:\n${listing.trimEnd()}\n`,
+    `\nPod ${namespace}/${pod} has the files of its Bundle in ${directory}:\n${listing.trimEnd()}\n`,
   );
 }
 

@@ -10,33 +10,33 @@ import { hasRealNodes, type Kubectl, kubectlIn, repository, runQm, UpError } fro
 import type { SearchSample } from "./search-options.ts";
 
 /** Makes a search cluster of the samples, waits until its health is green, and prints how to index and search a document. */
-export async function bringUpSearch(folder: string, sample: SearchSample): Promise<void> {
-  const kubectl = kubectlIn(folder);
-  await needsSearch(folder, kubectl);
-  await reachPods(folder);
+export async function bringUpSearch(directory: string, sample: SearchSample): Promise<void> {
+  const kubectl = kubectlIn(directory);
+  await needsSearch(directory, kubectl);
+  await reachPods(directory);
   await applySample(kubectl, sample.file);
-  const watching = ["--watch", "--health", "green", "--timeout", String(patienceSeconds)];
-  if (!(await runQm(folder, ["search", "status", sample.name, "-n", sample.namespace, ...watching])))
+  const watching = ["--watch", "--health", "green", "--timeout", String(timeoutSeconds)];
+  if (!(await runQm(directory, ["search", "status", sample.name, "-n", sample.namespace, ...watching])))
     throw new UpError(
-      `search cluster ${sample.name} is not green; the operator's log may say why: ${join(folder, "logs/operator.log")}`,
+      `search cluster ${sample.name} is not green; the operator's log may say why: ${join(directory, "logs/operator.log")}`,
     );
-  const caPath = join(folder, `${sample.name}-ca.crt`);
+  const caPath = join(directory, `${sample.name}-ca.crt`);
   const secret = ["-n", sample.namespace, "get", "secret", `${sample.name}-http-cert`];
   const ca = await kubectl([...secret, "-o", 'go-template={{index .data "ca.crt" | base64decode}}']);
   await writeFile(caPath, ca);
-  const port = await openPort(folder, sample);
+  const port = await openPort(directory, sample);
   process.stdout.write(`${trySearch({ ...sample, caPath, port })}\n`);
 }
 
-const patienceSeconds = 600;
+const timeoutSeconds = 600;
 
 /** Records in the cluster's directory that its operator runs the search domain. */
-export async function rememberSearch(folder: string): Promise<void> {
-  await writeFile(join(folder, "with-search"), "");
+export async function rememberSearch(directory: string): Promise<void> {
+  await writeFile(join(directory, "with-search"), "");
 }
 
-async function needsSearch(folder: string, kubectl: Kubectl): Promise<void> {
-  if (!existsSync(join(folder, "with-search")))
+async function needsSearch(directory: string, kubectl: Kubectl): Promise<void> {
+  if (!existsSync(join(directory, "with-search")))
     throw new UpError(
       "the local cluster runs without search clusters; end it with make down, then try again",
     );
@@ -45,14 +45,14 @@ async function needsSearch(folder: string, kubectl: Kubectl): Promise<void> {
 }
 
 /** A port of this machine that leads to the cluster's Service until the local cluster ends. */
-async function openPort(folder: string, { namespace, name }: SearchSample): Promise<string> {
+async function openPort(directory: string, { namespace, name }: SearchSample): Promise<string> {
   const companionName = `search-port-${namespace}-${name}`;
-  const portFile = join(folder, companionName);
+  const portFile = join(directory, companionName);
   const program = join(import.meta.dirname, "service-port.ts");
-  const companion = runBeside(folder, {
+  const companion = runBeside(directory, {
     name: companionName,
     command: process.execPath,
-    args: [program, folder, namespace, name, "9200", portFile],
+    args: [program, directory, namespace, name, "9200", portFile],
   });
   while (!existsSync(portFile)) {
     if (!companion.isRunning())
@@ -99,9 +99,9 @@ const elasticsearchHint = `
 `;
 
 /** Enables monitoring, waits until the pods are ready, and prints how to see it. Without Grafana, whose image is not made here. */
-export async function bringUpMonitoring(folder: string, sample: SearchSample): Promise<void> {
+export async function bringUpMonitoring(directory: string, sample: SearchSample): Promise<void> {
   const { resource, namespace, name } = sample;
-  const kubectl = kubectlIn(folder);
+  const kubectl = kubectlIn(directory);
   const monitoring = { enable: true, scrapeInterval: "15s", stack: { grafana: { enable: false } } };
   const patch = JSON.stringify({ spec: { general: { monitoring } } });
   const object = [resource, name, "-n", namespace];

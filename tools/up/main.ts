@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 
 import {
-  clusterFolderOf,
+  clusterDirectoryOf,
   executeCommand,
   LocalClusterError,
   type ReadyApi,
@@ -42,8 +42,8 @@ async function reportErrors(args: readonly string[]): Promise<number> {
 }
 
 async function bringUp(args: readonly string[]): Promise<number> {
-  const { asked, rest } = withoutWith(args);
-  const search = searchOptions(asked);
+  const { requested, rest } = withoutWith(args);
+  const search = searchOptions(requested);
   const withSearch = search.samples.length > 0 ? await withSearchImages(rest, search) : rest;
   const { name, profile, isHelpWanted } = understood(withSearch);
   const driver = isHelpWanted ? [] : await shareDriverImage(name, profile);
@@ -62,14 +62,14 @@ async function bringUp(args: readonly string[]): Promise<number> {
     await begun;
     return code;
   }
-  const folder = clusterFolderOf(name);
+  const directory = clusterDirectoryOf(name);
   const note = (text: string): boolean => process.stdout.write(`${text}\n`);
-  const outcome = await (begun ?? settled(bootstrap({ folder, note }, search, stop.signal)));
+  const outcome = await (begun ?? settled(bootstrap({ directory, note }, search, stop.signal)));
   if (outcome.status === "rejected") throw outcome.reason;
-  if (!outcome.value.wasRunning) await watchSamples(folder, outcome.value.logPath);
+  if (!outcome.value.wasRunning) await watchSamples(directory, outcome.value.logPath);
   for (const sample of search.samples) {
-    await bringUpSearch(folder, sample);
-    if (search.isMonitored) await bringUpMonitoring(folder, sample);
+    await bringUpSearch(directory, sample);
+    if (search.isMonitored) await bringUpMonitoring(directory, sample);
   }
   return 0;
 }
@@ -84,23 +84,23 @@ type Bootstrapped = Pick<RunningCompanion, "wasRunning" | "logPath">;
 
 /** Everything that the API alone allows: definitions, permissions, the operator, the sample plan. */
 async function bootstrap(
-  { folder, note }: ReadyApi,
+  { directory, note }: ReadyApi,
   search: SearchOptions,
   signal: AbortSignal,
 ): Promise<Bootstrapped> {
-  const kubectl = kubectlIn(folder);
+  const kubectl = kubectlIn(directory);
   const withSearch = search.samples.length > 0;
   // All permissions at once: the cluster is the user's own, and a first plan must not need a RoleBinding or a role for its kinds.
   await applyConfig(kubectl, ["crd", "rbac", "webhook"]);
   const definitions = join(repository, "config/crd");
   await kubectl(["wait", "--for=condition=Established", "--timeout=30s", "-f", definitions]);
   await applyConfig(kubectl, ["policy"]);
-  const operator = await startOperator(folder, kubectl, { withSearch });
+  const operator = await startOperator(directory, kubectl, { withSearch });
   if (operator.wasRunning) {
     note("The operator is running already.");
     return operator;
   }
-  if (withSearch) await rememberSearch(folder);
+  if (withSearch) await rememberSearch(directory);
   note(`The operator runs; its log is ${operator.logPath}`);
   note(`Plan ${await applySamplePlan(kubectl, signal)} is applied.`);
   return operator;
@@ -108,8 +108,8 @@ async function bootstrap(
 
 /** Applies directories of config/. */
 async function applyConfig(kubectl: Kubectl, names: readonly string[]): Promise<void> {
-  const folders = names.flatMap((name) => ["-f", join(repository, "config", name)]);
-  await kubectl(["apply", "--server-side", ...folders]);
+  const directories = names.flatMap((name) => ["-f", join(repository, "config", name)]);
+  await kubectl(["apply", "--server-side", ...directories]);
 }
 
 /**
@@ -118,7 +118,7 @@ async function applyConfig(kubectl: Kubectl, names: readonly string[]): Promise<
  */
 async function shareDriverImage(name: string, profile: string | undefined): Promise<readonly string[]> {
   const mayHaveNodes = profile !== "control-plane" && process.getuid?.() === 0;
-  if (!mayHaveNodes || existsSync(join(clusterFolderOf(name), "kubeconfig"))) return [];
+  if (!mayHaveNodes || existsSync(join(clusterDirectoryOf(name), "kubeconfig"))) return [];
   return ["--image", await makeProgramImage("share-driver")];
 }
 

@@ -21,15 +21,17 @@ export class UpError extends Error {
 export type Kubectl = (args: readonly string[]) => Promise<string>;
 
 /** The kubectl of the cluster in this directory. */
-export function kubectlIn(folder: string): Kubectl {
+export function kubectlIn(directory: string): Kubectl {
   // kubectl's cache of discovery would otherwise stay in the user's home when the cluster is gone.
   const always = [
-    `--kubeconfig=${join(folder, "kubeconfig")}`,
-    `--cache-dir=${join(folder, "kubectl-cache")}`,
+    `--kubeconfig=${join(directory, "kubeconfig")}`,
+    `--cache-dir=${join(directory, "kubectl-cache")}`,
   ];
   return async (args) => {
     try {
-      const { stdout } = await run(join(folder, "bin/kubectl"), [...always, ...args], { timeout: limitMs });
+      const { stdout } = await run(join(directory, "bin/kubectl"), [...always, ...args], {
+        timeout: limitMs,
+      });
       return stdout;
     } catch (error) {
       const complaint =
@@ -48,9 +50,9 @@ export async function hasRealNodes(kubectl: Kubectl): Promise<boolean> {
 }
 
 /** Runs a `qm` command on the cluster in this directory, at the same terminal; false if it fails. */
-export async function runQm(folder: string, args: readonly string[]): Promise<boolean> {
+export async function runQm(directory: string, args: readonly string[]): Promise<boolean> {
   const main = join(repository, "apps/cli/src/main.ts");
-  const all = [main, ...args, "--kubeconfig", join(folder, "kubeconfig")];
+  const all = [main, ...args, "--kubeconfig", join(directory, "kubeconfig")];
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   spawn(process.execPath, all, { stdio: "inherit" })
     .once("error", reject)

@@ -24,10 +24,10 @@ export interface SearchOptions {
 }
 
 /** Reads the value of `--with`. */
-export function searchOptions(asked: readonly string[]): SearchOptions {
+export function searchOptions(requested: readonly string[]): SearchOptions {
   return {
-    samples: asked.flatMap((word) => searchSamples.get(word) ?? []),
-    isMonitored: asked.includes(monitoring),
+    samples: requested.flatMap((text) => searchSamples.get(text) ?? []),
+    isMonitored: requested.includes(monitoring),
   };
 }
 
@@ -61,20 +61,20 @@ const searchSamples: ReadonlyMap<string, SearchSample> = new Map<string, SearchS
 
 /** Takes `--with a,b` out of the arguments. Throws a usage error for an unknown value. */
 export function withoutWith(args: readonly string[]): {
-  readonly asked: readonly string[];
+  readonly requested: readonly string[];
   readonly rest: readonly string[];
 } {
   const at = args.findIndex((each) => each === "--with" || each.startsWith("--with="));
-  if (at === -1) return { asked: [], rest: args };
+  if (at === -1) return { requested: [], rest: args };
   const isJoined = args[at] !== "--with";
   const value = isJoined ? (args[at] ?? "").slice("--with=".length) : (args[at + 1] ?? "");
-  const asked = value.split(",");
+  const requested = value.split(",");
   const known = [...searchSamples.keys(), monitoring];
-  if (asked.some((each) => !known.includes(each)))
+  if (requested.some((each) => !known.includes(each)))
     throw new UpError(`--with ${value}: there is only ${known.join(", ")}`, 2);
-  if (!asked.some((each) => searchSamples.has(each)))
+  if (!requested.some((each) => searchSamples.has(each)))
     throw new UpError(`--with ${value}: say also which cluster is monitored, e.g. search,${monitoring}`, 2);
-  return { asked, rest: [...args.slice(0, at), ...args.slice(at + (isJoined ? 1 : 2))] };
+  return { requested, rest: [...args.slice(0, at), ...args.slice(at + (isJoined ? 1 : 2))] };
 }
 
 /**
@@ -87,17 +87,17 @@ export async function withSearchImages(
 ): Promise<readonly string[]> {
   const report = progressPrinter(process.stderr);
   const hasProfile = args.some((each) => each === "--profile" || each.startsWith("--profile="));
-  const folders: string[] = [];
+  const directories: string[] = [];
   for (const { engine, version } of samples)
-    folders.push((await provideEngineImage({ engine, version, report })).folder);
+    directories.push((await provideEngineImage({ engine, version, report })).directory);
   if (isMonitored) {
-    folders.push(await makeProgramImage("search-exporter"));
+    directories.push(await makeProgramImage("search-exporter"));
     // Debian's programs under the official names.
     for (const part of ["prometheus", "alertmanager"] as const) {
       const request = { ...debianPrograms[part], name: stackImages[part], report };
-      folders.push((await provideProgramImage(request)).folder);
+      directories.push((await provideProgramImage(request)).directory);
     }
   }
-  const images = folders.flatMap((folder) => ["--image", folder]);
+  const images = directories.flatMap((directory) => ["--image", directory]);
   return [...args, ...(hasProfile ? [] : ["--profile", "nodes"]), ...images];
 }

@@ -7,9 +7,9 @@ import { kubectlIn } from "./programs.ts";
 // `node service-port.ts <directory of the cluster> <namespace> <Service> <port> <file>`: opens a port of this machine's loopback that
 // leads to a Service, and writes its number into the file once it is open. The Service is looked up for each connection: one that
 // was created again has another address.
-const [folder = "", namespace = "", service = "", port = "", file = ""] = process.argv.slice(2);
-const reach = await reachPods(folder);
-const kubectl = kubectlIn(folder);
+const [directory = "", namespace = "", service = "", port = "", file = ""] = process.argv.slice(2);
+const reach = await reachPods(directory);
+const kubectl = kubectlIn(directory);
 const { port: local } = await reach.localPort(async () => {
   const found = ["get", "service", service, "-n", namespace, "-o", "jsonpath={.spec.clusterIP}"];
   return { host: await kubectl(found), port: Number(port) };

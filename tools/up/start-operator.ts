@@ -13,26 +13,26 @@ import { type Kubectl, repository } from "./programs.ts";
  * clusters it needs a way to pods; `reachPods` opens that later, when there are nodes.
  */
 export async function startOperator(
-  folder: string,
+  directory: string,
   kubectl: Kubectl,
   { withSearch }: { readonly withSearch: boolean },
 ): Promise<RunningCompanion> {
   const [kubeconfigPath, webhookKubeconfigPath, port] = await Promise.all([
-    operatorKubeconfig(folder, kubectl, "operator"),
-    operatorKubeconfig(folder, kubectl, "webhook"),
-    webhookPort(folder),
+    operatorKubeconfig(directory, kubectl, "operator"),
+    operatorKubeconfig(directory, kubectl, "webhook"),
+    webhookPort(directory),
   ]);
   const webhook = ["--webhook-url", `https://127.0.0.1:${port}`, "--webhook-namespace", "quartermaster"];
   const listening = ["--webhook-host", "127.0.0.1", "--webhook-port", String(port)];
   const role = ["--domains", "subscription", "--roles", "webhook"];
-  runBeside(folder, {
+  runBeside(directory, {
     name: "webhook",
     command: process.execPath,
     args: operatorArguments(webhookKubeconfigPath, [...role, ...webhook, ...listening]),
   });
   const domains = ["--domains", "install-plan,search,subscription"];
-  const search = [...domains, "--engine-proxy", `unix:${podSocketOf(folder)}`];
-  return runBeside(folder, {
+  const search = [...domains, "--engine-proxy", `unix:${podSocketOf(directory)}`];
+  return runBeside(directory, {
     name: "operator",
     command: process.execPath,
     args: operatorArguments(kubeconfigPath, withSearch ? [...webhook, ...search] : webhook),
@@ -48,24 +48,24 @@ const adminConfig = z.looseObject({
  * config/rbac gives it. Returns the path.
  */
 async function operatorKubeconfig(
-  folder: string,
+  directory: string,
   kubectl: Kubectl,
   name: "operator" | "webhook",
 ): Promise<string> {
   const account = [`quartermaster-${name}`, "--namespace=quartermaster"];
   const token = await kubectl(["create", "token", ...account, "--duration=8760h"]);
-  const admin = adminConfig.parse(parse(await readFile(join(folder, "kubeconfig"), "utf8")));
+  const admin = adminConfig.parse(parse(await readFile(join(directory, "kubeconfig"), "utf8")));
   const users = [{ name: admin.users[0].name, user: { token: token.trim() } }];
-  const path = join(folder, `${name}.kubeconfig`);
+  const path = join(directory, `${name}.kubeconfig`);
   await writeFile(path, stringify({ ...admin, users }), { mode: 0o600 });
   return path;
 }
 
 /** Chosen once for each cluster: a second `make up` finds both roles where the first one left them. */
-async function webhookPort(folder: string): Promise<number> {
-  const path = join(folder, "webhook-port");
+async function webhookPort(directory: string): Promise<number> {
+  const path = join(directory, "webhook-port");
   if (existsSync(path)) return Number(await readFile(path, "utf8"));
-  const port = await reachHostPort(folder);
+  const port = await reachHostPort(directory);
   await writeFile(path, String(port));
   return port;
 }

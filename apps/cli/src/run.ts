@@ -9,10 +9,10 @@ import type { Terminal } from "./output/terminal.ts";
 import { commandText, overviewText } from "./render/command-text.ts";
 
 /** Carries out one command line. Everything that goes wrong is reported here, once. */
-export async function run(words: readonly string[], environment: CommandContext): Promise<ExitCode> {
+export async function run(args: readonly string[], environment: CommandContext): Promise<ExitCode> {
   const context = { ...environment, terminal: quiet(environment.terminal) };
   try {
-    return await dispatch(words, context);
+    return await dispatch(args, context);
   } catch (error) {
     if (context.signal.aborted) return exitCode.stopped;
     context.terminal.note(`error: ${messageOf(error)}`);
@@ -25,16 +25,16 @@ function quiet(terminal: Terminal): Terminal {
   return { ...terminal, note: (text) => terminal.note(cleanLines(text, { colors: false })) };
 }
 
-async function dispatch(words: readonly string[], context: CommandContext): Promise<ExitCode> {
+async function dispatch(args: readonly string[], context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
-  const asked = helpAsked(words);
-  if (asked !== undefined) {
-    terminal.write(helpOn(asked));
+  const requested = helpRequested(args);
+  if (requested !== undefined) {
+    terminal.write(helpOn(requested));
     return exitCode.ok;
   }
-  const command = commandFor(words[0] === "--version" ? ["version", ...words.slice(1)] : words);
-  if (command === undefined) throw usageError(noCommand(words));
-  const invocation = parseInvocation(words.slice(command.name.split(" ").length), command.options);
+  const command = commandFor(args[0] === "--version" ? ["version", ...args.slice(1)] : args);
+  if (command === undefined) throw usageError(noCommand(args));
+  const invocation = parseInvocation(args.slice(command.name.split(" ").length), command.options);
   if (invocation.flag("help")) {
     terminal.write(commandText(command));
     return exitCode.ok;
@@ -45,28 +45,28 @@ async function dispatch(words: readonly string[], context: CommandContext): Prom
 }
 
 /** The words about which help is asked, none for all; undefined when something is to be done. */
-function helpAsked(words: readonly string[]): readonly string[] | undefined {
-  if (words.length === 0) return [];
-  if (words[0] === "help") return words.slice(1);
-  const isFlag = (word: string | undefined): boolean => word === "--help" || word === "-h";
-  if (isFlag(words[0])) return [];
-  return isFlag(words[1]) && groupOf(words).length > 0 ? words.slice(0, 1) : undefined;
+function helpRequested(args: readonly string[]): readonly string[] | undefined {
+  if (args.length === 0) return [];
+  if (args[0] === "help") return args.slice(1);
+  const isFlag = (arg: string | undefined): boolean => arg === "--help" || arg === "-h";
+  if (isFlag(args[0])) return [];
+  return isFlag(args[1]) && groupOf(args).length > 0 ? args.slice(0, 1) : undefined;
 }
 
-function helpOn(words: readonly string[]): string {
-  const command = commandFor(words);
+function helpOn(args: readonly string[]): string {
+  const command = commandFor(args);
   if (command !== undefined) return commandText(command);
-  const group = words.length === 1 ? groupOf(words) : [];
-  if (words.length > 0 && group.length === 0) throw usageError(noCommand(words));
-  return overviewText(words.length === 0 ? allCommands : group);
+  const group = args.length === 1 ? groupOf(args) : [];
+  if (args.length > 0 && group.length === 0) throw usageError(noCommand(args));
+  return overviewText(args.length === 0 ? allCommands : group);
 }
 
-function noCommand(words: readonly string[]): string {
-  const group = words.length === 1 ? groupOf(words) : [];
+function noCommand(args: readonly string[]): string {
+  const group = args.length === 1 ? groupOf(args) : [];
   if (group.length > 0)
-    return `${words[0] ?? ""} requires a subcommand: ${group.map(({ name }) => name).join(", ")}`;
-  if (words[0]?.startsWith("-") === true) return `${words[0]}: flags must follow the command; see qm help`;
-  return `unknown command ${words.slice(0, 2).join(" ")}; see qm help`;
+    return `${args[0] ?? ""} requires a subcommand: ${group.map(({ name }) => name).join(", ")}`;
+  if (args[0]?.startsWith("-") === true) return `${args[0]}: flags must follow the command; see qm help`;
+  return `unknown command ${args.slice(0, 2).join(" ")}; see qm help`;
 }
 
 /** Commands whose first of two words it is. */
@@ -74,8 +74,8 @@ function groupOf([first]: readonly string[]): readonly Command[] {
   return allCommands.filter(({ name }) => name.startsWith(`${first ?? ""} `));
 }
 
-function commandFor(words: readonly string[]): Command | undefined {
-  return allCommands.find(({ name }) => name.split(" ").every((word, index) => words[index] === word));
+function commandFor(args: readonly string[]): Command | undefined {
+  return allCommands.find(({ name }) => name.split(" ").every((arg, index) => args[index] === arg));
 }
 
 const awayClasses: ReadonlySet<string> = new Set([
@@ -104,10 +104,10 @@ function serverMessage(error: ApiError): string {
   const { message, subject } = error;
   if (error.class === "notFound" && subject?.resource === "namespaces")
     return `namespace ${subject.name} does not exist; create it with kubectl create namespace ${subject.name}, or choose another one with --namespace`;
-  return [message, ...unsaid(error).map((cause) => `  ${cause.field}: ${cause.message}`)].join("\n");
+  return [message, ...unstated(error).map((cause) => `  ${cause.field}: ${cause.message}`)].join("\n");
 }
 
 /** The server's message often says all that its causes say. */
-function unsaid({ message, causes }: ApiError): ApiError["causes"] {
+function unstated({ message, causes }: ApiError): ApiError["causes"] {
   return causes.filter((cause) => !(message.includes(cause.message) && message.includes(cause.field)));
 }

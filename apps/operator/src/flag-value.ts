@@ -1,4 +1,4 @@
-import { isHostEntry, type ProxyPlace } from "@quartermaster/search";
+import { isHostEntry, type ProxyAddress } from "@quartermaster/search";
 import { z } from "zod";
 
 /** Value of a flag: a schema that reads the text of the command line or the environment. */
@@ -52,14 +52,14 @@ export const hostList: z.ZodType<string[], string> = z
   );
 
 /** `unix:/path` or `http://host:port`. */
-export const proxyAddress: z.ZodType<ProxyPlace, string> = z.string().transform((text, context) => {
+export const proxyAddress: z.ZodType<ProxyAddress, string> = z.string().transform((text, context) => {
   const proxy = proxyIn(text);
   if (proxy !== undefined) return proxy;
   context.addIssue({ code: "custom", message: "must be unix:/path or http://host:port" });
   return z.NEVER;
 });
 
-function proxyIn(text: string): ProxyPlace | undefined {
+function proxyIn(text: string): ProxyAddress | undefined {
   if (text.startsWith("unix:/")) return { socketPath: text.slice("unix:".length) };
   const { host, port } = /^http:\/\/(?<host>[\w.-]+):(?<port>\d{1,5})\/?$/.exec(text)?.groups ?? {};
   return host === undefined || Number(port) > 65_535 ? undefined : { host, port: Number(port) };

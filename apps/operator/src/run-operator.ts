@@ -48,10 +48,10 @@ export async function runOperator(
 }
 
 /** Who is answered. Read once: the authority of the API server's client certificate seldom changes. */
-function callersOf({ webhookClientCaPath: path }: Settings): Pick<WebhookOptions, "callerAuthoritiesPem"> {
+function callersOf({ webhookClientCaPath: path }: Settings): Pick<WebhookOptions, "callerCaPem"> {
   if (path === undefined) return {};
   try {
-    return { callerAuthoritiesPem: readFileSync(path, "utf8") };
+    return { callerCaPem: readFileSync(path, "utf8") };
   } catch (error) {
     throw new SettingsError(`--webhook-client-ca-file: ${path} cannot be read`, { cause: error });
   }

@@ -16,7 +16,7 @@ export function webhookOptions(flags: WebhookFlags): WebhookOptions | undefined 
     port,
     ...(host === undefined ? {} : { host }),
     ...certificates,
-    ...authorityOf(flags, namespace),
+    ...caOf(flags, namespace),
   };
 }
 
@@ -40,10 +40,10 @@ function certificatesOf(flags: WebhookFlags): Pick<WebhookOptions, "files"> {
   return {};
 }
 
-function authorityOf(
+function caOf(
   { caPath: path, caConfigMap: name, caKey: key }: WebhookFlags,
   namespace: string,
-): Pick<WebhookOptions, "authoritySource"> {
-  if (path !== undefined) return { authoritySource: { kind: "file", path } };
-  return name === undefined ? {} : { authoritySource: { kind: "configMap", ref: { namespace, name }, key } };
+): Pick<WebhookOptions, "caSource"> {
+  if (path !== undefined) return { caSource: { kind: "file", path } };
+  return name === undefined ? {} : { caSource: { kind: "configMap", ref: { namespace, name }, key } };
 }

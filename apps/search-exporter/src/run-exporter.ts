@@ -37,14 +37,14 @@ export async function runExporter(settings: Settings, environment: Environment):
   await using server = new TelemetryServer({
     system,
     metrics: exporter,
-    readiness: { engine: () => exporter.hasAnswered },
+    readiness: { engine: () => exporter.hasResponded },
     port: settings.port,
     log,
   });
   const port = await server.listen();
   onListening?.(port);
   log.info("search exporter started", { port });
-  await untilAnswered(exporter, { system, signal, log });
+  await untilResponded(exporter, { system, signal, log });
   await aborted(signal);
   log.info("search exporter stops");
 }
@@ -52,28 +52,32 @@ export async function runExporter(settings: Settings, environment: Environment):
 const retryMs = 5_000;
 
 /** Asks by itself until the engine lets us in: before, nobody is sent here to ask. */
-async function untilAnswered(
+async function untilResponded(
   exporter: Exporter,
   { system, signal, log }: { readonly system: System; readonly signal: AbortSignal; readonly log: Log },
 ): Promise<void> {
-  while (!signal.aborted && !exporter.hasAnswered) {
+  while (!signal.aborted && !exporter.hasResponded) {
     try {
       await exporter.render();
     } catch (error) {
       log.warn("the exporter's files cannot be read", { err: error });
     }
-    if (exporter.hasAnswered) return;
+    if (exporter.hasResponded) return;
     await Promise.race([system.sleep(retryMs), aborted(signal)]);
   }
 }
 
 /** Files of a projected volume: absent ones are empty. */
-async function readInputs({ configFolder, trustFolder, loginFolder }: Settings): Promise<ExporterInputs> {
+async function readInputs({
+  configDirectory,
+  trustDirectory,
+  loginDirectory,
+}: Settings): Promise<ExporterInputs> {
   const [config, caPem, username, password] = await Promise.all([
-    readFile(join(configFolder, exporterConfigFile), "utf8"),
-    readIfThere(join(trustFolder, "ca.crt")),
-    readIfThere(join(loginFolder, "username")),
-    readIfThere(join(loginFolder, "password")),
+    readFile(join(configDirectory, exporterConfigFile), "utf8"),
+    readIfThere(join(trustDirectory, "ca.crt")),
+    readIfThere(join(loginDirectory, "username")),
+    readIfThere(join(loginDirectory, "password")),
   ]);
   return {
     config: readExporterConfig(config),

@@ -1,18 +1,18 @@
 import { isAbsolute } from "node:path";
 import { parseArgs } from "node:util";
 
-import { exporterFolders, exporterPort } from "@quartermaster/search/exporter";
+import { exporterDirectories, exporterPort } from "@quartermaster/search/exporter";
 
 /** The exporter's settings. Everything about the engine is in files, which may change while it runs. */
 export interface Settings {
   /** Serves /metrics, /healthz and /readyz; 0 takes any free port. */
   readonly port: number;
   /** Folder of `config.json`. */
-  readonly configFolder: string;
+  readonly configDirectory: string;
   /** Folder of `ca.crt`. */
-  readonly trustFolder: string;
+  readonly trustDirectory: string;
   /** Folder of `username` and `password`. */
-  readonly loginFolder: string;
+  readonly loginDirectory: string;
 }
 
 /** A flag that cannot be used, with what would do. */
@@ -24,16 +24,16 @@ export class SettingsError extends Error {
 /** Reads the flags. Throws a SettingsError. */
 export function readSettings(args: readonly string[]): Settings {
   const given = flagsOf(args);
-  const folder = (flag: "config" | "trust" | "login"): string => {
-    const path = given[flag] ?? exporterFolders[flag];
+  const directory = (flag: "config" | "trust" | "login"): string => {
+    const path = given[flag] ?? exporterDirectories[flag];
     if (!isAbsolute(path)) throw new SettingsError(`--${flag}: not an absolute path`);
     return path;
   };
   return {
     port: portOf(given.port),
-    configFolder: folder("config"),
-    trustFolder: folder("trust"),
-    loginFolder: folder("login"),
+    configDirectory: directory("config"),
+    trustDirectory: directory("trust"),
+    loginDirectory: directory("login"),
   };
 }
 

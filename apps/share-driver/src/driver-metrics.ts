@@ -10,13 +10,13 @@ export interface DriverMetrics {
 }
 
 /** What the gauges show. */
-export interface DriverFigures {
+export interface DriverSamples {
   readonly size: number;
   readonly followedObjects: number;
 }
 
 /** The driver's series. `figures` is asked whenever the page is read. */
-export function driverMetrics(series: DomainSeries, figures: () => DriverFigures): DriverMetrics {
+export function driverMetrics(series: DomainSeries, metrics: () => DriverSamples): DriverMetrics {
   const publishes = series.counter({
     name: "quartermaster_share_driver_publishes_total",
     help: "Volumes that kubelet asked for, by result",
@@ -41,7 +41,7 @@ export function driverMetrics(series: DomainSeries, figures: () => DriverFigures
   });
   series.gauge(
     { name: "quartermaster_share_driver_volumes", help: "Volumes of this node", labels: {} },
-    () => [{ labels: {}, value: figures().size }],
+    () => [{ labels: {}, value: metrics().size }],
   );
   series.gauge(
     {
@@ -49,7 +49,7 @@ export function driverMetrics(series: DomainSeries, figures: () => DriverFigures
       help: "Objects that are watched for volumes",
       labels: {},
     },
-    () => [{ labels: {}, value: figures().followedObjects }],
+    () => [{ labels: {}, value: metrics().followedObjects }],
   );
   return {
     published: (result, duration) => {

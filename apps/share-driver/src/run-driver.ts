@@ -45,7 +45,7 @@ export async function runDriver(settings: Settings, environment: Environment): P
     system,
     log,
     tmpfs: environment.tmpfs ?? utilLinuxTmpfs(system),
-    recordFolder: join(pluginFolder(settings), "volumes"),
+    recordDirectory: join(pluginDirectory(settings), "volumes"),
     metrics: driverMetrics(series, () => volumes),
     signal,
   });
@@ -67,24 +67,24 @@ export async function runDriver(settings: Settings, environment: Environment): P
   volumes.stop();
 }
 
-function pluginFolder({ kubeletFolder }: Settings): string {
-  return join(kubeletFolder, "plugins", DRIVER_NAME);
+function pluginDirectory({ kubeletDirectory }: Settings): string {
+  return join(kubeletDirectory, "plugins", DRIVER_NAME);
 }
 
-interface SocketParts extends Pick<Registration, "log" | "onStatus"> {
+interface SocketOptions extends Pick<Registration, "log" | "onStatus"> {
   readonly volumes: Volumes;
 }
 
 /** The plugin's own socket first: kubelet calls it as soon as it finds the other one. */
 async function openSockets(
   settings: Settings,
-  { volumes, log, onStatus }: SocketParts,
+  { volumes, log, onStatus }: SocketOptions,
 ): Promise<AsyncDisposable & { readonly endpoint: string }> {
-  const { nodeName, kubeletFolder } = settings;
-  const endpoint = join(pluginFolder(settings), "csi.sock");
+  const { nodeName, kubeletDirectory } = settings;
+  const endpoint = join(pluginDirectory(settings), "csi.sock");
   await using opened = new AsyncDisposableStack();
-  opened.use(await SocketServer.listen(endpoint, csiServices({ nodeName, kubeletFolder, volumes }), log));
-  const registry = join(kubeletFolder, "plugins_registry", `${DRIVER_NAME}-reg.sock`);
+  opened.use(await SocketServer.listen(endpoint, csiServices({ nodeName, kubeletDirectory, volumes }), log));
+  const registry = join(kubeletDirectory, "plugins_registry", `${DRIVER_NAME}-reg.sock`);
   opened.use(await SocketServer.listen(registry, registrationServices({ endpoint, log, onStatus }), log));
   const sockets = opened.move();
   return { endpoint, [Symbol.asyncDispose]: async () => await sockets.disposeAsync() };

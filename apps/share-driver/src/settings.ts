@@ -8,7 +8,7 @@ export interface Settings {
   /** Name of the node, as kubelet registered it. */
   readonly nodeName: string;
   /** kubelet's `--root-dir`. */
-  readonly kubeletFolder: string;
+  readonly kubeletDirectory: string;
   /** Serves /metrics, /healthz and /readyz; 0 takes any free port. */
   readonly metricsPort: number;
   readonly logLevel: "debug" | "info" | "warn" | "error";
@@ -62,7 +62,7 @@ export function readSettings(
   const { kubeconfig, ...rest } = parsed.data;
   return {
     nodeName: rest["node-name"],
-    kubeletFolder: rest["kubelet-dir"],
+    kubeletDirectory: rest["kubelet-dir"],
     metricsPort: rest["metrics-port"],
     logLevel: rest["log-level"],
     kubeconfigPath: kubeconfig,

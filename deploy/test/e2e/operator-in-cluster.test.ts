@@ -62,12 +62,12 @@ const questions = [
 ];
 
 /** Whether the operator may do each of it. */
-async function answersAbout(cluster: LocalCluster): Promise<string> {
+async function respondsAbout(cluster: LocalCluster): Promise<string> {
   const account = ["--as", "system:serviceaccount:quartermaster:quartermaster-operator"];
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     questions.map(async (each) => await cluster.kubectl(["auth", "can-i", ...each.split(" "), ...account])),
   );
-  return answers.map(({ stdout }) => stdout.trim()).join(" ");
+  return responses.map(({ stdout }) => stdout.trim()).join(" ");
 }
 
 const [optIn = "", widen = "", ...webhook] = further.flat();
@@ -77,39 +77,39 @@ const limited = "no no no no yes";
 const alwaysInject = "subscription.openshift.io/always-inject";
 
 /** A namespace with a bundle, and pods that name it. */
-const subscriptions = inFolder("subscribed.yaml");
+const subscriptions = inDirectory("subscribed.yaml");
 /** The same for the whole cluster. */
-const clusterSubscriptions = inFolder("cluster-subscribed.yaml");
+const clusterSubscriptions = inDirectory("cluster-subscribed.yaml");
 
-function inFolder(file: string): string {
+function inDirectory(file: string): string {
   return join(import.meta.dirname, file);
 }
 
 describe.runIf(hasRealNodes())("the operator in a cluster", () => {
-  const folder = mkdtempSync(join(tmpdir(), "qm-image-"));
+  const directory = mkdtempSync(join(tmpdir(), "qm-image-"));
   let cluster: LocalCluster;
   let image: ImageLayout;
 
   beforeAll(async () => {
-    image = await writeImage(operatorImage, { target: join(folder, "one"), compression: "none" });
+    image = await writeImage(operatorImage, { target: join(directory, "one"), compression: "none" });
     const driver = await writeImage(shareDriverImage, {
-      target: join(folder, "driver"),
+      target: join(directory, "driver"),
       compression: "none",
     });
-    cluster = await startLocalCluster({ nodes: 1, images: [image.folder, driver.folder] });
+    cluster = await startLocalCluster({ nodes: 1, images: [image.directory, driver.directory] });
   });
 
   afterAll(async () => {
     await cluster?.stop();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
 
   test("[local-cluster/LC-27] its image is the same whenever and by whomever it is made", () => {
-    const other = join(folder, "two");
+    const other = join(directory, "two");
     execFileSync("sh", ["-c", `umask 077; TZ=Asia/Tokyo make --silent image ARGS="--output ${other}"`], {
       cwd: repository,
     });
-    expect(configOf(other)).toBe(configOf(image.folder));
+    expect(configOf(other)).toBe(configOf(image.directory));
   });
 
   test("[local-cluster/LC-27] its image imports, runs as non-root on a read-only file system and answers its probes", async () => {
@@ -140,9 +140,9 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   });
 
   test("with all permissions in place of the default ones it goes on", async () => {
-    expect(await answersAbout(cluster)).toBe(limited);
+    expect(await respondsAbout(cluster)).toBe(limited);
     await kubectl(cluster, widen);
-    await eventually(async (see) => see(await answersAbout(cluster)) === "yes yes yes yes yes");
+    await eventually(async (see) => see(await respondsAbout(cluster)) === "yes yes yes yes yes");
     await restoresGreeting(cluster);
   });
 

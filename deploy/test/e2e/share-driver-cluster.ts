@@ -39,7 +39,7 @@ export class ShareDriverCluster implements AsyncDisposable {
   static async start(): Promise<ShareDriverCluster> {
     const images = mkdtempSync(join(tmpdir(), "qm-image-"));
     const image = await writeImage(shareDriverImage, { target: join(images, "driver"), compression: "none" });
-    const cluster = await startLocalCluster({ nodes: 1, images: [image.folder], audit: "Metadata" });
+    const cluster = await startLocalCluster({ nodes: 1, images: [image.directory], audit: "Metadata" });
     const started = new ShareDriverCluster(cluster, images);
     await started.kubectl("create", "namespace", "source");
     await started.kubectl("create", "namespace", APP);
@@ -138,7 +138,7 @@ export class ShareDriverCluster implements AsyncDisposable {
       (entry) =>
         /^\d+$/.test(entry) &&
         textOf(`/proc/${entry}/cmdline`).includes("/app/share-driver.mjs") &&
-        textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(this.cluster.folder)}-`),
+        textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(this.cluster.directory)}-`),
     );
     if (pid === undefined) throw new Error("the driver does not run");
     process.kill(Number(pid), "SIGKILL");
@@ -185,14 +185,14 @@ export class ShareDriverCluster implements AsyncDisposable {
 
   /** File systems of our volumes that are mounted on the node. */
   mounts(): readonly string[] {
-    const file = `--mount=${this.cluster.folder}/ns/${this.#nodeName()}.mnt`;
+    const file = `--mount=${this.cluster.directory}/ns/${this.#nodeName()}.mnt`;
     const table = execFileSync("nsenter", [file, "cat", "/proc/self/mountinfo"], { encoding: "utf8" });
     return table.split("\n").filter((line) => line.includes("kubernetes.io~csi"));
   }
 
   /** Records of volumes that the driver keeps on the node. */
   records(): readonly string[] {
-    return readdirSync(join(this.#kubeletFolder(), "plugins", DRIVER, "volumes"));
+    return readdirSync(join(this.#kubeletDirectory(), "plugins", DRIVER, "volumes"));
   }
 
   /** Pods of the app namespace, which all have volumes of ours, and those volumes. */
@@ -204,8 +204,8 @@ export class ShareDriverCluster implements AsyncDisposable {
   }
 
   /** Folders that kubelet keeps for pods of the node, with a volume of ours inside. */
-  volumeFolders(): readonly string[] {
-    const pods = join(this.#kubeletFolder(), "pods");
+  volumeDirectories(): readonly string[] {
+    const pods = join(this.#kubeletDirectory(), "pods");
     return readdirSync(pods, { recursive: true, encoding: "utf8" }).filter((path) =>
       path.endsWith("kubernetes.io~csi"),
     );
@@ -213,22 +213,22 @@ export class ShareDriverCluster implements AsyncDisposable {
 
   /** Processes, mounts and folders of the cluster on this machine. */
   traces(): readonly string[] {
-    const { folder } = this.cluster;
+    const { directory } = this.cluster;
     const processes = readdirSync("/proc").filter(
       (entry) =>
         /^\d+$/.test(entry) &&
         textOf(`/proc/${entry}/cmdline`) !== "" && // a dead process that nobody has asked about yet has none
-        textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(folder)}-`),
+        textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(directory)}-`),
     );
     const mounts = textOf("/proc/self/mountinfo")
       .split("\n")
-      .filter((line) => line.includes(folder));
-    const left = [folder, "/var/lib/kubelet"].filter((path) => existsSync(path));
+      .filter((line) => line.includes(directory));
+    const left = [directory, "/var/lib/kubelet"].filter((path) => existsSync(path));
     return [...processes, ...mounts, ...left];
   }
 
-  #kubeletFolder(): string {
-    return join(this.cluster.folder, "nodes", this.#nodeName(), "kubelet");
+  #kubeletDirectory(): string {
+    return join(this.cluster.directory, "nodes", this.#nodeName(), "kubelet");
   }
 
   #nodeName(): string {

@@ -204,7 +204,7 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     const { pods, volumes } = await driver.volumesInUse();
     await eventually((see) => see(driver.mounts()).length === volumes);
     await eventually((see) => see(driver.records()).length === volumes);
-    await eventually((see) => see(driver.volumeFolders()).length === pods, { withinMs: 120_000 });
+    await eventually((see) => see(driver.volumeDirectories()).length === pods, { withinMs: 120_000 });
   });
 
   test("[subscription-injection/AC-H11] nothing was refused to the driver, and no Secret was listed", () => {

@@ -25,7 +25,7 @@ describe.each([
   },
 ])("$image.name", ({ image, containerfile, manifest, flags }) => {
   const text = readFileSync(join(deploy, "image", containerfile), "utf8");
-  const lineOf = (word: string): string | undefined => new RegExp(`^${word} (.*)$`, "m").exec(text)?.[1];
+  const lineOf = (terms: string): string | undefined => new RegExp(`^${terms} (.*)$`, "m").exec(text)?.[1];
 
   test("an engine makes the same image as we do", () => {
     expect(JSON.parse(lineOf("ENTRYPOINT") ?? "")).toEqual(entrypointOf(image.program));

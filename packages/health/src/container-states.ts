@@ -16,7 +16,7 @@ export interface ContainerState {
 }
 
 /** Reasons for which a container waits because of its image. */
-export const pullFaults: ReadonlySet<string> = new Set([
+export const pullProblems: ReadonlySet<string> = new Set([
   "ImagePullBackOff",
   "ErrImagePull",
   "InvalidImageName",

@@ -2,7 +2,7 @@ import { type CelInput, type CelResult, isCelError, parse, plan } from "@bufbuil
 import { isJsonObject, isRawNumber } from "@quartermaster/runtime";
 
 import { Allowance } from "./allowance.ts";
-import { faultOf, meter } from "./meter.ts";
+import { problemOf, meter } from "./meter.ts";
 import { meteredEnv } from "./metered-env.ts";
 
 /** Longer expressions are refused before they are parsed; the CRD has the same limit. */
@@ -57,8 +57,8 @@ function compileAnew(expression: string): Compiled | string {
   try {
     const tree = parse(expression).expr;
     if (tree === undefined) return "it is empty";
-    const fault = faultOf(tree, (name) => env.funcs.find(name) !== undefined);
-    return fault ?? evaluator(plan(env, meter(tree)));
+    const problem = problemOf(tree, (name) => env.funcs.find(name) !== undefined);
+    return problem ?? evaluator(plan(env, meter(tree)));
   } catch (error) {
     if (error instanceof RangeError) return "it is nested too deeply";
     return firstLine(error instanceof Error ? error.message : "it cannot be parsed");

@@ -2,7 +2,7 @@ import type { KubeObject } from "@quartermaster/runtime";
 
 import { because, failed, type Health, type HealthFacts, inProgress, ready, terminating } from "./health.ts";
 import { kindRuleOf } from "./kind-rules.ts";
-import { conditionOf, conditionsOf, observedGeneration, wordsOf } from "./read-conditions.ts";
+import { conditionOf, conditionsOf, observedGeneration, conditionText } from "./read-conditions.ts";
 import { unmetCheck } from "./unmet-check.ts";
 import { podsRefused } from "./workload-rules.ts";
 
@@ -50,11 +50,11 @@ function abnormal(object: KubeObject): Health | undefined {
     if (condition.type === "Reconciling") {
       return inProgress(
         condition.reason || "Reconciling",
-        wordsOf(condition, "The object is being reconciled."),
+        conditionText(condition, "The object is being reconciled."),
       );
     }
     if (condition.type === "Stalled") {
-      return failed(condition.reason || "Stalled", wordsOf(condition, "The object is stalled."));
+      return failed(condition.reason || "Stalled", conditionText(condition, "The object is stalled."));
     }
   }
   return undefined;
@@ -86,8 +86,8 @@ function byKind(object: KubeObject, facts: HealthFacts): Health {
   if (rule !== undefined) return explained(rule(object, facts), facts);
   const condition = conditionOf(object, "Ready");
   if (condition === undefined) return ready("The object exists.");
-  if (condition.status === "True") return ready(wordsOf(condition, "The object is ready."));
-  return inProgress(condition.reason || "NotReady", wordsOf(condition, "The object is not ready."));
+  if (condition.status === "True") return ready(conditionText(condition, "The object is ready."));
+  return inProgress(condition.reason || "NotReady", conditionText(condition, "The object is not ready."));
 }
 
 /** Numbers of replicas say that something is wrong, a pod says what. Pods that the server refuses are not there to ask. */

@@ -18,7 +18,7 @@ import {
   type ReadCondition,
   readConditions,
   trueCondition,
-  wordsOf,
+  conditionText,
 } from "./read-conditions.ts";
 import { podRules, workloadRules } from "./workload-rules.ts";
 
@@ -81,7 +81,7 @@ const autoscalingRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule
 /** Metrics of pods that have just started take a minute or two to arrive. */
 const failsAfterMs = 120_000;
 
-const faults: ReadonlySet<string> = new Set([
+const problems: ReadonlySet<string> = new Set([
   "AbleToScale/FailedGetScale",
   "AbleToScale/FailedUpdateScale",
   "ScalingActive/FailedGetResourceMetric",
@@ -90,10 +90,13 @@ const faults: ReadonlySet<string> = new Set([
 
 function autoscaler(object: KubeObject, { stateAgeMs }: HealthFacts): Health {
   const conditions = autoscalerConditions(object);
-  const fault = conditions.find(({ type, reason }) => faults.has(`${type}/${reason}`));
-  if (fault !== undefined) {
-    const words = wordsOf(fault, "The autoscaler cannot work.");
-    return until(failsAfterMs, stateAgeMs, [inProgress(fault.reason, words), failed(fault.reason, words)]);
+  const problem = conditions.find(({ type, reason }) => problems.has(`${type}/${reason}`));
+  if (problem !== undefined) {
+    const terms = conditionText(problem, "The autoscaler cannot work.");
+    return until(failsAfterMs, stateAgeMs, [
+      inProgress(problem.reason, terms),
+      failed(problem.reason, terms),
+    ]);
   }
   const isAble = conditions.some(({ type, status }) => type === "AbleToScale" && status === "True");
   if (isAble) return ready("The autoscaler can scale its target.");
@@ -131,7 +134,7 @@ const apiRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
 
 function definition(object: KubeObject): Health {
   const leaving = trueCondition(object, "Terminating");
-  if (leaving !== undefined) return terminating(wordsOf(leaving, "The definition is being deleted."));
+  if (leaving !== undefined) return terminating(conditionText(leaving, "The definition is being deleted."));
   const isServed = ["NamesAccepted", "Established"].every(
     (type) => trueCondition(object, type) !== undefined,
   );
@@ -141,17 +144,21 @@ function definition(object: KubeObject): Health {
 
 function refusedDefinition(object: KubeObject): Health | undefined {
   const names = conditionOf(object, "NamesAccepted");
-  if (names?.status === "False") return failed("NamesNotAccepted", wordsOf(names, "Its names are taken."));
+  if (names?.status === "False")
+    return failed("NamesNotAccepted", conditionText(names, "Its names are taken."));
   const established = conditionOf(object, "Established");
   if (established?.status !== "False" || established.reason === "Installing") return undefined;
-  return failed("NotEstablished", wordsOf(established, "The definition is not served."));
+  return failed("NotEstablished", conditionText(established, "The definition is not served."));
 }
 
 function apiService(object: KubeObject): Health {
   const available = conditionOf(object, "Available");
   if (available?.status === "True") return ready("The API is available.");
   if (available === undefined) return inProgress("NotAvailable", "The API has not been checked yet.");
-  return inProgress(available.reason || "NotAvailable", wordsOf(available, "The API is not available."));
+  return inProgress(
+    available.reason || "NotAvailable",
+    conditionText(available, "The API is not available."),
+  );
 }
 
 /** A webhook whose Service has no endpoints would refuse every write of the next stage. */
@@ -184,7 +191,7 @@ function job(object: KubeObject): Health {
   if (trueCondition(object, "Complete") !== undefined) return ready("The job has completed.");
   const failure = trueCondition(object, "Failed");
   if (failure !== undefined)
-    return failed(failure.reason || "JobFailed", wordsOf(failure, "The job failed."));
+    return failed(failure.reason || "JobFailed", conditionText(failure, "The job failed."));
   if (partOf(object, "spec", "suspend") === true) return suspended("The job is suspended.");
   if (partOf(object, "status", "startTime") === undefined) {
     return inProgress("NotStarted", "The job has not started.");
@@ -200,12 +207,12 @@ const planRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
 /** One that was replaced has done its part; one that is paused was stopped on purpose. */
 function installPlan(object: KubeObject): Health {
   const superseded = trueCondition(object, "Superseded");
-  if (superseded !== undefined) return ready(wordsOf(superseded, "The plan was replaced."));
+  if (superseded !== undefined) return ready(conditionText(superseded, "The plan was replaced."));
   const condition = conditionOf(object, "Ready");
   if (condition === undefined) return inProgress("NotObserved", "No operator has reported a status yet.");
-  if (condition.status === "True") return ready(wordsOf(condition, "The plan is installed."));
-  if (condition.reason === "Paused") return suspended(wordsOf(condition, "The plan is paused."));
-  return inProgress(condition.reason || "NotReady", wordsOf(condition, "The plan is not ready."));
+  if (condition.status === "True") return ready(conditionText(condition, "The plan is installed."));
+  if (condition.reason === "Paused") return suspended(conditionText(condition, "The plan is paused."));
+  return inProgress(condition.reason || "NotReady", conditionText(condition, "The plan is not ready."));
 }
 
 /** The rule of a kind we know; undefined for all others, custom resources among them. */

@@ -52,9 +52,9 @@ function matcher(compiled: RE2JS): LinearPattern {
     size: prog.numInst(),
     test: (text, beforeSlowMatch) => {
       dfa.match = (...parts) => {
-        const answer = matchFast(...parts);
-        if (answer === null) beforeSlowMatch?.();
-        return answer;
+        const response = matchFast(...parts);
+        if (response === null) beforeSlowMatch?.();
+        return response;
       };
       return compiled.test(text);
     },

@@ -9,8 +9,8 @@ export type Expression = NonNullable<ReturnType<typeof parse>["expr"]>;
 const typeNames = "bool bytes double dyn int list map null_type string type uint".split(" ");
 
 /** A name or function that does not exist; the library would report it only on evaluation. */
-export function faultOf(expression: Expression, isFunction: (name: string) => boolean): string | undefined {
-  return faultBelow(expression, { isFunction, names: new Set(["self", ...typeNames]) });
+export function problemOf(expression: Expression, isFunction: (name: string) => boolean): string | undefined {
+  return problemBelow(expression, { isFunction, names: new Set(["self", ...typeNames]) });
 }
 
 /** The same expression, with every loop, call and comparison paying for what it is given. */
@@ -26,20 +26,20 @@ interface Known {
 
 type Node = Readonly<Record<string, unknown>>;
 
-function faultBelow(value: unknown, known: Known): string | undefined {
+function problemBelow(value: unknown, known: Known): string | undefined {
   if (!isNode(value)) return undefined;
-  const fault = faultAt(value, known);
-  if (fault !== undefined) return fault;
+  const problem = problemAt(value, known);
+  if (problem !== undefined) return problem;
   const added = loopNames(value);
   const inner = added.length === 0 ? known : { ...known, names: new Set([...known.names, ...added]) };
   for (const child of Object.values(value)) {
-    const below = faultBelow(child, inner);
+    const below = problemBelow(child, inner);
     if (below !== undefined) return below;
   }
   return undefined;
 }
 
-function faultAt(node: Node, { isFunction, names }: Known): string | undefined {
+function problemAt(node: Node, { isFunction, names }: Known): string | undefined {
   const { $typeName: type, name, function: called } = node;
   if (type === "cel.expr.Expr.Ident" && typeof name === "string" && !names.has(name)) {
     return `there is no ${name}; the object is called self`;

@@ -1,7 +1,7 @@
 import { fieldOf, type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
-import { type ContainerState, containerStates, pullFaults } from "./container-states.ts";
-import { conditionOf, partOf, wordsOf } from "./read-conditions.ts";
+import { type ContainerState, containerStates, pullProblems } from "./container-states.ts";
+import { conditionOf, partOf, conditionText } from "./read-conditions.ts";
 
 /** What keeps a pod from being ready, in its own words; the same as long as nothing changes. */
 export interface PodTrouble {
@@ -37,7 +37,7 @@ const troubles: readonly ((pod: KubeObject) => PodTrouble | undefined)[] = [
 
 /** One reason for both that a kubelet reports in turns. */
 function imageNotPulled(pod: KubeObject): PodTrouble | undefined {
-  const found = containerStates(pod).find(({ waiting }) => pullFaults.has(waiting));
+  const found = containerStates(pod).find(({ waiting }) => pullProblems.has(waiting));
   if (found === undefined) return undefined;
   const { name, image, waiting } = found;
   return {
@@ -46,14 +46,14 @@ function imageNotPulled(pod: KubeObject): PodTrouble | undefined {
   };
 }
 
-const creationFaults: ReadonlySet<string> = new Set([
+const creationProblems: ReadonlySet<string> = new Set([
   "CreateContainerConfigError",
   "CreateContainerError",
   "RunContainerError",
 ]);
 
 function containerNotCreated(pod: KubeObject): PodTrouble | undefined {
-  const found = containerStates(pod).find(({ waiting }) => creationFaults.has(waiting));
+  const found = containerStates(pod).find(({ waiting }) => creationProblems.has(waiting));
   if (found === undefined) return undefined;
   const why = found.waitingMessage === "" ? "" : `: ${found.waitingMessage}`;
   return {
@@ -84,15 +84,15 @@ function describeExit({ code, reason }: NonNullable<ContainerState["exit"]>): st
 function podFailed(pod: KubeObject): PodTrouble | undefined {
   const status = partOf(pod, "status");
   if (textOf(status, "phase") !== "Failed") return undefined;
-  const said = textOf(status, "message") ?? textOf(status, "reason") ?? "it does not say why";
-  return { reason: "PodFailed", message: `Pod ${pod.metadata.name} has failed: ${said}` };
+  const output = textOf(status, "message") ?? textOf(status, "reason") ?? "it does not say why";
+  return { reason: "PodFailed", message: `Pod ${pod.metadata.name} has failed: ${output}` };
 }
 
 function unschedulable(pod: KubeObject): PodTrouble | undefined {
   const scheduled = conditionOf(pod, "PodScheduled");
   if (scheduled?.status !== "False" || scheduled.reason !== "Unschedulable") return undefined;
-  const words = wordsOf(scheduled, "it does not fit on any node.");
-  return { reason: "Unschedulable", message: `Pod ${pod.metadata.name} cannot be scheduled: ${words}` };
+  const text = conditionText(scheduled, "it does not fit on any node.");
+  return { reason: "Unschedulable", message: `Pod ${pod.metadata.name} cannot be scheduled: ${text}` };
 }
 
 /** Its containers run; most often a readiness probe does not pass. */
@@ -104,6 +104,6 @@ function notReady(pod: KubeObject): PodTrouble | undefined {
     .map((container) => textOf(container, "name") ?? "");
   if (names.length === 0) return undefined;
   const which = `container${names.length === 1 ? "" : "s"} ${names.join(", ")}`;
-  const words = `${which} ${names.length === 1 ? "is" : "are"} running but not ready`;
-  return { reason: "NotReady", message: `Pod ${pod.metadata.name}: ${words}.` };
+  const text = `${which} ${names.length === 1 ? "is" : "are"} running but not ready`;
+  return { reason: "NotReady", message: `Pod ${pod.metadata.name}: ${text}.` };
 }

@@ -67,8 +67,8 @@ export function observedGeneration(object: KubeObject): number | undefined {
 }
 
 /** A condition's own words for a message: its message, else its reason, else what is given. */
-export function wordsOf({ message, reason }: ReadCondition, otherwise: string): string {
-  return [message, reason, otherwise].find((words) => words !== "") ?? otherwise;
+export function conditionText({ message, reason }: ReadCondition, otherwise: string): string {
+  return [message, reason, otherwise].find((text) => text !== "") ?? otherwise;
 }
 
 /** The value at a JSON pointer (RFC 6901), own fields only; undefined when there is none or the pointer is malformed. */

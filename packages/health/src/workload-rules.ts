@@ -1,6 +1,6 @@
 import { fieldOf, type KubeObject, listOf, textOf } from "@quartermaster/runtime";
 
-import { containerStates, pullFaults } from "./container-states.ts";
+import { containerStates, pullProblems } from "./container-states.ts";
 import {
   failed,
   type Health,
@@ -19,7 +19,7 @@ import {
   partOf,
   trueCondition,
   wantedReplicas,
-  wordsOf,
+  conditionText,
 } from "./read-conditions.ts";
 
 /** How the controllers of the group `apps` report that they are done. */
@@ -44,10 +44,11 @@ function deployment(object: KubeObject): Health {
     // Why pods are refused, e.g. a quota, says more than that time has passed.
     return failed(
       progressing.reason,
-      wordsOf(failure ?? progressing, "The rollout made no progress in time."),
+      conditionText(failure ?? progressing, "The rollout made no progress in time."),
     );
   }
-  if (failure !== undefined) return inProgress(podsRefused, wordsOf(failure, "Pods cannot be created."));
+  if (failure !== undefined)
+    return inProgress(podsRefused, conditionText(failure, "Pods cannot be created."));
   if (wantedReplicas(object) === 0) return scaledToNothing(object);
   return missingReplicas(object) ?? missingCondition(object) ?? ready("All replicas are available.");
 }
@@ -147,7 +148,8 @@ function daemonSet(object: KubeObject): Health {
 
 function replicaSet(object: KubeObject): Health {
   const failure = trueCondition(object, "ReplicaFailure");
-  if (failure !== undefined) return inProgress(podsRefused, wordsOf(failure, "Pods cannot be created."));
+  if (failure !== undefined)
+    return inProgress(podsRefused, conditionText(failure, "Pods cannot be created."));
   const wanted = wantedReplicas(object);
   return (
     firstShort([
@@ -200,10 +202,10 @@ function pending(object: KubeObject, { stateAgeMs }: HealthFacts): Health {
   if (scheduled?.status !== "False" || scheduled.reason !== "Unschedulable") {
     return inProgress("Pending", "The pod has not started.");
   }
-  const words = wordsOf(scheduled, "The pod does not fit on any node.");
+  const text = conditionText(scheduled, "The pod does not fit on any node.");
   return until(unschedulableAfterMs, stateAgeMs, [
-    inProgress("Unschedulable", words),
-    failed("Unschedulable", words),
+    inProgress("Unschedulable", text),
+    failed("Unschedulable", text),
   ]);
 }
 
@@ -214,19 +216,19 @@ function brokenContainer(object: KubeObject, { stateAgeMs }: HealthFacts): Healt
   if (crashing !== undefined && partOf(object, "status", "phase") === "Running") {
     return failed("CrashLoopBackOff", `Container ${crashing.name} keeps crashing; check its logs.`);
   }
-  const pulling = containers.find(({ waiting }) => pullFaults.has(waiting));
+  const pulling = containers.find(({ waiting }) => pullProblems.has(waiting));
   if (pulling === undefined) return undefined;
-  const words = `The image of container ${pulling.name} cannot be pulled.`;
+  const text = `The image of container ${pulling.name} cannot be pulled.`;
   return until(pullFailsAfterMs, stateAgeMs, [
-    inProgress(pulling.waiting, words),
-    failed(pulling.waiting, words),
+    inProgress(pulling.waiting, text),
+    failed(pulling.waiting, text),
   ]);
 }
 
 function failureOf(object: KubeObject): string {
   const status = partOf(object, "status");
-  const said = textOf(status, "message") ?? textOf(status, "reason");
-  if (said !== undefined && said !== "") return said;
+  const output = textOf(status, "message") ?? textOf(status, "reason");
+  if (output !== undefined && output !== "") return output;
   const ended = listOf(status, "containerStatuses").find((container) => exitCodeOf(container) !== 0);
   if (ended === undefined) return "The pod has failed.";
   return `Container ${textOf(ended, "name") ?? ""} exited with code ${String(exitCodeOf(ended))}.`;

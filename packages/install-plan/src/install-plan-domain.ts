@@ -86,6 +86,6 @@ const permissions: readonly DomainPermission[] = [
  */
 export function installPlanControllers(options: InstallPlanOptions): readonly Controller[] {
   const { namespace, concurrency } = options;
-  const place = { namespace };
-  return [installPlanController(options), resourceManifestController({ ...place, concurrency })];
+  const location = { namespace };
+  return [installPlanController(options), resourceManifestController({ ...location, concurrency })];
 }

@@ -9,20 +9,20 @@ import { authorizedReplacement, siblingsOf } from "./handover/takeover.ts";
 import type { MemberStores } from "./inventory/member-stores.ts";
 import { unwatchableOwnKinds } from "./inventory/unwatchable-kinds.ts";
 import { surplusJobs } from "./jobs/ended-jobs.ts";
-import { askAboutJobs } from "./jobs/job-object.ts";
+import { dryRunJobs } from "./jobs/job-object.ts";
 import { explainRunning, isOwnJob, type JobView, jobViews } from "./jobs/job-view.ts";
 import { type ContentReader, manifestNames } from "./manifest/content-reader.ts";
 import type { Content } from "./manifest/content.ts";
 import { type KindTable, tableKey } from "./manifest/kind-table.ts";
 import { kindFinder } from "./manifest/read-content.ts";
 import { observeMembers } from "./members/observe-members.ts";
-import { explainUnready } from "./members/pod-looks.ts";
+import { explainUnready } from "./members/pod-observations.ts";
 import { readServedContent } from "./members/served-content.ts";
 import type { Member } from "./model/member.ts";
 import { attemptOf, hasStarted } from "./model/plan-status.ts";
 import { planMemory, type PlanMemory } from "./plan-memory.ts";
-import { askServer } from "./preflight/ask-server.ts";
 import { followColliding } from "./preflight/colliding.ts";
+import { dryRunOnServer } from "./preflight/dry-run-on-server.ts";
 import { lackingPermissions } from "./preflight/lacking-permissions.ts";
 import { preflightFrom } from "./preflight/preflight.ts";
 import { retryInMs, stageElapsedMs } from "./retry/retry.ts";
@@ -35,7 +35,7 @@ import {
 } from "./transformations/transformed.ts";
 
 /** What observing needs besides the reconcile. */
-export interface ObserverParts {
+export interface ObserverOptions {
   readonly system: System;
   readonly discovery: Discovery;
   readonly contents: ContentReader;
@@ -44,7 +44,7 @@ export interface ObserverParts {
 }
 
 /** Reads everything that the rules need. Writes nothing, and asks the server only what its watches do not show. */
-export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverParts): Promise<Seen> {
+export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverOptions): Promise<Seen> {
   const memory = ctx.memory(planMemory);
   memory.recallNamespaces(plan.status?.namespaces ?? []);
   const nowMs = parts.system.monotonicMs();
@@ -80,8 +80,8 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverPa
     surplusJobs: surplusJobs(plan, jobs, () => stores.list(jobKind)),
     nowMs,
   };
-  const answers = canAsk(base) ? await preflightAs(base, { ctx, memory, view, kinds }) : {};
-  const known = { ...base, ...answers };
+  const responses = canDryRun(base) ? await preflightAs(base, { ctx, memory, view, kinds }) : {};
+  const known = { ...base, ...responses };
   const colliding = followColliding(known, { ctx, kinds, memory });
   return {
     ...known,
@@ -150,7 +150,7 @@ type Base = Pick<
 >;
 
 /** The server is asked only about what is sound in itself; that a namespace is missing is said once permissions were compared. */
-function canAsk({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {
+function canDryRun({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {
   return (
     !hasStarted(plan) &&
     content.unresolved.length === 0 &&
@@ -164,7 +164,7 @@ function canAsk({ plan, content, account, replacement, takeover, unwatchable }: 
   );
 }
 
-interface PreflightParts {
+interface PreflightOptions {
   readonly ctx: Context;
   readonly memory: PlanMemory;
   readonly view: (member: Member) => MemberView;
@@ -174,7 +174,7 @@ interface PreflightParts {
 /** The first question that is asked as the account shows whether we may ask as it at all. */
 async function preflightAs(
   base: Base,
-  parts: PreflightParts,
+  parts: PreflightOptions,
 ): Promise<Pick<Seen, "preflight"> | Pick<Seen, "account">> {
   try {
     return { preflight: await readPreflight(base, parts) };
@@ -186,7 +186,7 @@ async function preflightAs(
   }
 }
 
-async function readPreflight(base: Base, { ctx, memory, view, kinds }: PreflightParts): Promise<Preflight> {
+async function readPreflight(base: Base, { ctx, memory, view, kinds }: PreflightOptions): Promise<Preflight> {
   const { plan, members, ownerLabels, content, replacement, nowMs } = base;
   const account = asAccount(ctx.client, plan);
   const findKind = kindFinder(content.provided, (apiVersion, kind) => kinds.get(tableKey(apiVersion, kind)));
@@ -206,8 +206,8 @@ async function readPreflight(base: Base, { ctx, memory, view, kinds }: Preflight
   const isSound = content.issues.length === 0 && base.transformed.every(isReadable);
   const isAllowed = missingPermissions.length === 0 && isSound;
   // Whose an object is, is shown to an account that may read it; until then nothing is said of what is there.
-  const findings = isAllowed ? await askServer(question) : [];
-  const jobRuns = isAllowed ? await askAboutJobs({ ...base, memory, account }) : [];
+  const findings = isAllowed ? await dryRunOnServer(question) : [];
+  const jobRuns = isAllowed ? await dryRunJobs({ ...base, memory, account }) : [];
   const preflight = preflightFrom(findings, { ...base, jobRuns, missingPermissions, elapsedMs });
   if (preflight.undecided.length === 0) memory.restart("preflight");
   return preflight;

@@ -10,7 +10,7 @@ import {
 import { jobs } from "@quartermaster/runtime/kinds";
 
 import { asAccount } from "./account/account.ts";
-import { applyMember, type ApplyParts } from "./apply/apply-member.ts";
+import { applyMember, type ApplyOptions } from "./apply/apply-member.ts";
 import { jobObject } from "./jobs/job-object.ts";
 import { isOwnJob } from "./jobs/job-view.ts";
 import { type Identity, identityKey, identityOf } from "./model/identity.ts";
@@ -26,7 +26,7 @@ import type { Seen } from "./seen.ts";
 /** What an action is carried out upon, and with. */
 export interface PerformScope<S extends Pick<Seen, "plan"> = Pick<Seen, "plan" | "ownerLabels">> {
   readonly seen: S;
-  readonly parts: ApplyParts;
+  readonly parts: ApplyOptions;
 }
 
 /** Carries out an action of a reconcile. What the server refuses for good is remembered: thrown, it would leave the status as it was. */
@@ -163,9 +163,9 @@ async function dropProgress({ metadata }: InstallPlan, client: Client): Promise<
 
 /** One event for all: a bundle may hold hundreds of copies. */
 function report({ reason, warnings }: ActionOf<"warn">, ctx: Context): void {
-  const { told } = ctx.memory(planMemory);
-  if (warnings.every((warning) => told.has(warning))) return;
-  for (const warning of warnings) told.add(warning);
+  const { reported } = ctx.memory(planMemory);
+  if (warnings.every((warning) => reported.has(warning))) return;
+  for (const warning of warnings) reported.add(warning);
   const rest = warnings.length > warningsShown ? `; and ${warnings.length - warningsShown} more` : "";
   const note = `${warnings.slice(0, warningsShown).join("; ")}${rest}`;
   ctx.events.record({
@@ -197,14 +197,14 @@ async function remembering(
     await write();
     countWrite(action, parts);
     memory.writeFailures.delete(key);
-    if ("target" in action) memory.noteAsked(action.target.live, nowMs);
+    if ("target" in action) memory.noteRequest(action.target.live, nowMs);
   } catch (error) {
     const count = (memory.writeFailures.get(key)?.count ?? 0) + 1;
     memory.writeFailures.set(key, failureOf(error, action, { identity, count, nowMs }));
   }
 }
 
-function countWrite({ kind }: PlanAction, { observer }: ApplyParts): void {
+function countWrite({ kind }: PlanAction, { observer }: ApplyOptions): void {
   const verb = verbsOfActions[kind];
   if (verb !== undefined) observer?.wrote?.(verb);
 }

@@ -1,7 +1,7 @@
 import { defineMemory, type KubeObject } from "@quartermaster/runtime";
 
 import { RevertHistory } from "./drift/revert-conflicts.ts";
-import type { PodLook } from "./members/pod-looks.ts";
+import type { PodObservation } from "./members/pod-observations.ts";
 import type { IdentityKey } from "./model/identity.ts";
 import type { Issue } from "./model/issue.ts";
 import type { WriteFailure } from "./model/write-failure.ts";
@@ -31,18 +31,18 @@ export class PlanMemory {
   /** Jobs among the plan's objects that have been seen at work. */
   readonly startedJobs = new Set<IdentityKey>();
   /** Of workloads among the plan's objects that are not ready. */
-  readonly podLooks = new Map<IdentityKey, PodLook>();
+  readonly podObservations = new Map<IdentityKey, PodObservation>();
   /** Of the Job of a stage that runs; one runs at a time. */
-  jobLook: { readonly jobName: string; readonly look: PodLook } | undefined;
+  jobObservation: { readonly jobName: string; readonly observation: PodObservation } | undefined;
   /** Warnings that were reported to users. */
-  readonly told = new Set<string>();
+  readonly reported = new Set<string>();
   /** What was restored, and what other clients keep changing. */
   readonly reverts = new RevertHistory();
   /** When each thing that is waited for was first seen, by the monotonic clock. */
   readonly #starts = new Map<string, number>();
   readonly #generations = new Map<string, { readonly generation: number; readonly sinceMs: number }>();
   readonly #pinnedNamespaces = new Map<string, string>();
-  readonly #asked = new Map<
+  readonly #requested = new Map<
     string,
     { readonly resourceVersion: string | undefined; readonly atMs: number }
   >();
@@ -54,19 +54,19 @@ export class PlanMemory {
   }
 
   /** The object is to be deleted or released, and the server has agreed. */
-  noteAsked({ metadata: { uid = "", resourceVersion } }: KubeObject, atMs: number): void {
-    this.#asked.set(uid, { resourceVersion, atMs });
+  noteRequest({ metadata: { uid = "", resourceVersion } }: KubeObject, atMs: number): void {
+    this.#requested.set(uid, { resourceVersion, atMs });
   }
 
   /** Whether that was asked of this very version of the object: its watch is briefly behind. */
-  isAsked({ metadata: { uid = "", resourceVersion } }: KubeObject, nowMs: number): boolean {
-    const asked = this.#asked.get(uid);
-    return asked?.resourceVersion === resourceVersion && nowMs - (asked?.atMs ?? 0) < watchLagMs;
+  isRequested({ metadata: { uid = "", resourceVersion } }: KubeObject, nowMs: number): boolean {
+    const requested = this.#requested.get(uid);
+    return requested?.resourceVersion === resourceVersion && nowMs - (requested?.atMs ?? 0) < watchLagMs;
   }
 
   /** Drops what was found at the pods of all others. */
-  keepPodLooks(kept: ReadonlySet<IdentityKey>): void {
-    for (const key of this.podLooks.keys()) if (!kept.has(key)) this.podLooks.delete(key);
+  keepPodObservations(kept: ReadonlySet<IdentityKey>): void {
+    for (const key of this.podObservations.keys()) if (!kept.has(key)) this.podObservations.delete(key);
   }
 
   /** Milliseconds since the matter was first asked about, and what it had lasted by then. */

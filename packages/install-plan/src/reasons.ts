@@ -29,7 +29,7 @@ export const reasons = {
   paused: "Paused",
   replacing: "Replacing",
   superseded: "Superseded",
-  successorGone: "SuccessorGone",
+  successorDeleted: "SuccessorGone",
   inForce: "InForce",
   notReplaced: "NotReplaced",
   serviceAccountMissing: "ServiceAccountMissing",

@@ -20,11 +20,11 @@ export const rules: readonly Rule<Seen, PlanAction>[] = [
 ].map(reported);
 
 /** The rule with the report on everything that was observed. */
-function reported({ name, answer }: PlanRule): Rule<Seen, PlanAction> {
+function reported({ name, decide }: PlanRule): Rule<Seen, PlanAction> {
   return {
     name,
-    answer: (seen, now) => {
-      const decision = answer(seen, now);
+    decide: (seen, now) => {
+      const decision = decide(seen, now);
       return decision === undefined ? undefined : verdictOf(seen, now, decision);
     },
   };

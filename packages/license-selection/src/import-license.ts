@@ -18,7 +18,7 @@ export interface ImportedLicense {
 }
 
 /** Name and namespace of the objects. */
-export interface LicensePlace {
+export interface LicenseLocation {
   readonly name: string;
   readonly namespace: string;
   /** The terms of a trial are accepted. */
@@ -32,13 +32,13 @@ export type ReadableLicenseFile = Exclude<LicenseFile, { readonly kind: "unreada
  * A vendor's file as objects of Kubernetes: an enterprise licence as EnterpriseLicense, one for a single cluster as ClusterLicense,
  * each with its Secret. `exportLicense` is the way back.
  */
-export function importLicense(file: ReadableLicenseFile, place: LicensePlace): ImportedLicense {
-  const secretName = `${place.name}-signatures`;
+export function importLicense(file: ReadableLicenseFile, location: LicenseLocation): ImportedLicense {
+  const secretName = `${location.name}-signatures`;
   const { kind, spec, signatures } =
     file.kind === "enterprise"
-      ? enterpriseParts(file.license, secretName, place)
+      ? enterpriseParts(file.license, secretName, location)
       : stackParts(file.license, secretName);
-  const metadata = { name: place.name, namespace: place.namespace };
+  const metadata = { name: location.name, namespace: location.namespace };
   return {
     license: { apiVersion: `${LICENSING_GROUP}/v1alpha1`, kind, metadata, spec },
     secret: {
@@ -67,7 +67,7 @@ interface Parts {
 function enterpriseParts(
   fields: EnterpriseFileFields,
   secretName: string,
-  { isEulaAccepted = false }: LicensePlace,
+  { isEulaAccepted = false }: LicenseLocation,
 ): Parts {
   const nested = fields.cluster_licenses.map(({ license }) => license);
   const spec: EnterpriseLicense["spec"] = {

@@ -4,7 +4,7 @@ export { clusterLicenseCandidate, effectiveExpiryMs, rankCandidates } from "./li
 export type {
   ChoosableLicense,
   LicenseCandidate,
-  LicenseFault,
+  LicenseProblem,
   RankedCandidates,
 } from "./license-candidate.ts";
 export type { CurrentLicense, LicensedCluster, LicenseVerdict } from "./judge-candidate.ts";
@@ -32,6 +32,6 @@ export type { NestedLicenseSpec, StackLicense, StackLicenseSpec } from "./stack-
 export { exportLicense } from "./export-license.ts";
 export type { ExportableLicense } from "./export-license.ts";
 export { importLicense } from "./import-license.ts";
-export type { ImportedLicense, LicensePlace, ReadableLicenseFile } from "./import-license.ts";
+export type { ImportedLicense, LicenseLocation, ReadableLicenseFile } from "./import-license.ts";
 export { readLicenseFile } from "./license-file.ts";
 export type { EnterpriseFileFields, LicenseFile, StackFileFields } from "./license-file.ts";

@@ -3,7 +3,7 @@ import { compareDottedVersions } from "@quartermaster/runtime/versions";
 import {
   effectiveExpiryMs,
   type LicenseCandidate,
-  type LicenseFault,
+  type LicenseProblem,
   type RankedCandidates,
 } from "./license-candidate.ts";
 import type { LicenseParameters } from "./license-parameters.ts";
@@ -11,7 +11,7 @@ import { type DesiredLicense, licenseTypeRank } from "./license-type.ts";
 
 /** Why a licence is not used, or that it is. The first reason that applies. */
 export type LicenseVerdict =
-  | LicenseFault
+  | LicenseProblem
   | "ParentExpired"
   | "ParentNotYetValid"
   | "WrongNamespace"
@@ -105,13 +105,13 @@ export function isValidNow(verdict: Judged | undefined): boolean {
 /** Whether a candidate is `usable`, usable only if there is nothing better (its margin), or why not. */
 export function judgeCandidate(candidate: LicenseCandidate, context: JudgeContext): Judged {
   return (
-    candidate.fault ??
-    parentFault(candidate, context) ??
-    candidate.scopeFault ??
+    candidate.problem ??
+    parentProblem(candidate, context) ??
+    candidate.scopeProblem ??
     engineFault(candidate, context) ??
-    timeFault(candidate, context) ??
-    placeFault(candidate, context.cluster) ??
-    marginFault(candidate, context) ??
+    timeProblem(candidate, context) ??
+    locationProblem(candidate, context.cluster) ??
+    marginProblem(candidate, context) ??
     "usable"
   );
 }
@@ -121,7 +121,7 @@ function hasBegun({ uid }: LicenseCandidate, { cluster: { current } }: JudgeCont
   return current?.uid === uid && current.isActive && current.type !== "missing";
 }
 
-function parentFault(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
+function parentProblem(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
   const { parent } = candidate;
   const { nowMs } = context;
   if (parent === undefined) return undefined;
@@ -136,10 +136,10 @@ const platinumRank = licenseTypeRank("platinum");
 function engineFault(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
   const { desired } = context.cluster;
   if (desired !== undefined && desired !== candidate.type) return "TypeMismatch";
-  return versionFault(candidate, context) ?? securityFault(candidate, context.cluster);
+  return versionProblem(candidate, context) ?? securityProblem(candidate, context.cluster);
 }
 
-function versionFault(
+function versionProblem(
   { type, formatVersion = 0 }: LicenseCandidate,
   { versions }: JudgeContext,
 ): LicenseVerdict | undefined {
@@ -148,7 +148,7 @@ function versionFault(
   return isTooOld ? "VersionUnsupported" : undefined;
 }
 
-function securityFault(
+function securityProblem(
   { type }: LicenseCandidate,
   { transportTls, security, fips }: LicensedCluster,
 ): LicenseVerdict | undefined {
@@ -160,12 +160,12 @@ function securityFault(
   return fips === true && rank < platinumRank ? "FIPSRequired" : undefined;
 }
 
-function timeFault(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
+function timeProblem(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
   if (context.nowMs >= effectiveExpiryMs(candidate)) return "Expired";
   return context.nowMs < candidate.startMs && !hasBegun(candidate, context) ? "NotYetValid" : undefined;
 }
 
-function placeFault(
+function locationProblem(
   { uid, hasCapacity }: LicenseCandidate,
   { rejectedUids, current }: LicensedCluster,
 ): LicenseVerdict | undefined {
@@ -173,7 +173,7 @@ function placeFault(
   return hasCapacity === false && current?.uid !== uid ? "CapacityExceeded" : undefined;
 }
 
-function marginFault(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
+function marginProblem(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
   const { nowMs, parameters } = context;
   const { startMs, expiryMs } = marginsOf(candidate, parameters);
   if (nowMs < candidate.startMs + startMs && !hasBegun(candidate, context)) return "StartMargin";

@@ -3,7 +3,7 @@ import type { ClusterLicense, LicenseType } from "@quartermaster/api/licensing";
 import { licenseTypeRank } from "./license-type.ts";
 
 /** Why a licence cannot be used, known without looking at clock or cluster. In the order in which they are reported. */
-export type LicenseFault =
+export type LicenseProblem =
   | "Malformed"
   | "WrongLicenseKind"
   | "SignatureMissing"
@@ -21,9 +21,9 @@ export interface LicenseCandidate {
   readonly expiryMs: number;
   /** The EnterpriseLicense around it. */
   readonly parent?: { readonly startMs: number; readonly expiryMs: number };
-  readonly fault?: LicenseFault | undefined;
+  readonly problem?: LicenseProblem | undefined;
   /** The licence may not be used where the cluster is. */
-  readonly scopeFault?: "WrongNamespace" | "NamespaceNotAllowed" | "ClusterNotRunning";
+  readonly scopeProblem?: "WrongNamespace" | "NamespaceNotAllowed" | "ClusterNotRunning";
   /** Version of the licence format, from the signature. */
   readonly formatVersion?: number | undefined;
   /** False if the cluster would exceed what the licence covers. Not asked of the licence that a cluster runs under. */
@@ -78,7 +78,7 @@ export function clusterLicenseCandidate(
     type,
     startMs: startDate,
     expiryMs: expiryDate,
-    fault: startDate < expiryDate ? undefined : "Malformed",
+    problem: startDate < expiryDate ? undefined : "Malformed",
     isPinned: pinned.has(name),
   };
 }

@@ -73,9 +73,9 @@ function fileOf<K extends string, F>(
   | { readonly kind: K; readonly license: F; readonly whole: JsonObject }
   | (LicenseFile & { kind: "unreadable" }) {
   if (parsed.success) return { kind, license: parsed.data, whole };
-  const faults = parsed.error.issues.slice(0, 20);
+  const problems = parsed.error.issues.slice(0, 20);
   return unreadable(
-    faults.map(({ path, message }) => `license.${path.map(String).join(".")}: ${message}`).join("; "),
+    problems.map(({ path, message }) => `license.${path.map(String).join(".")}: ${message}`).join("; "),
   );
 }
 

@@ -28,6 +28,6 @@ export function licenseTypeRank(type: string): number {
 }
 
 /** Reads a word from outside; undefined for any other. */
-export function readDesiredLicense(word: string): DesiredLicense | undefined {
-  return [...licenseTypes, "basic" as const].find((type) => type === word);
+export function readDesiredLicense(text: string): DesiredLicense | undefined {
+  return [...licenseTypes, "basic" as const].find((type) => type === text);
 }

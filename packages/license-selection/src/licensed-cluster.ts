@@ -15,7 +15,7 @@ export function licensedCluster(
   const { metadata, spec, status } = cluster;
   const { minVersion, transportTls, security, fips } = status?.engine ?? {};
   return {
-    ...wishes(metadata),
+    ...settings(metadata),
     minVersion: minVersion ?? spec.general.version,
     transportTls,
     security,
@@ -38,7 +38,7 @@ function history({
   return Number.isNaN(lostSinceMs) ? { rejectedUids } : { rejectedUids, lostSinceMs };
 }
 
-function wishes({
+function settings({
   labels = {},
   annotations = {},
 }: ElasticsearchCluster["metadata"]): Pick<LicensedCluster, "desired" | "allowsDowngrade" | "onLoss"> {

@@ -1,6 +1,6 @@
 import { LICENSE_REMAINDER_KEY, MAX_NODES_KEY, SIGNATURE_SECRET_TYPE } from "@quartermaster/api/licensing";
 
-import type { LicenseFault } from "./license-candidate.ts";
+import type { LicenseProblem } from "./license-candidate.ts";
 
 /** A Secret as far as signatures are concerned; values are base64. */
 export interface SignatureSecret {
@@ -25,7 +25,7 @@ export type SignatureRead =
       /** From the key maxNodes, for a licence whose spec does not say it. */
       readonly maxNodes?: number | undefined;
     }
-  | { readonly kind: "fault"; readonly fault: LicenseFault; readonly message: string };
+  | { readonly kind: "fault"; readonly problem: LicenseProblem; readonly message: string };
 
 /** What is read, and for whom. */
 export interface SignatureRequest {
@@ -41,19 +41,19 @@ export interface SignatureRequest {
 /** Reads the signature of a licence from its Secret. A Secret of another type is not looked into, whatever it holds. */
 export function readSignature({ ref, namespace, secret, defaultKey }: SignatureRequest): SignatureRead {
   if (ref.namespace !== undefined && ref.namespace !== namespace)
-    return faultOf("Malformed", `signatureRef names namespace ${ref.namespace}; it must be ${namespace}`);
-  if (secret === undefined) return faultOf("SignatureMissing", `Secret ${ref.name} does not exist`);
+    return problemOf("Malformed", `signatureRef names namespace ${ref.namespace}; it must be ${namespace}`);
+  if (secret === undefined) return problemOf("SignatureMissing", `Secret ${ref.name} does not exist`);
   if (secret.type !== SIGNATURE_SECRET_TYPE)
-    return faultOf("SignatureMissing", `Secret ${ref.name} is not of type ${SIGNATURE_SECRET_TYPE}`);
+    return problemOf("SignatureMissing", `Secret ${ref.name} is not of type ${SIGNATURE_SECRET_TYPE}`);
   return readKey(ref.name, secret.data ?? {}, ref.key ?? defaultKey);
 }
 
 function readKey(name: string, data: Readonly<Record<string, string>>, wanted?: string): SignatureRead {
   const key = wanted ?? keyOf(data);
   if (key === undefined)
-    return faultOf("SignatureAmbiguous", `Secret ${name} has several keys: name one in signatureRef.key`);
+    return problemOf("SignatureAmbiguous", `Secret ${name} has several keys: name one in signatureRef.key`);
   const encoded = Object.hasOwn(data, key) ? data[key] : undefined;
-  if (encoded === undefined) return faultOf("SignatureMissing", `Secret ${name} has no key ${key}`);
+  if (encoded === undefined) return problemOf("SignatureMissing", `Secret ${name} has no key ${key}`);
   return readText(encoded, { name, key, maxNodes: readMaxNodes(data) });
 }
 
@@ -66,18 +66,18 @@ function keyOf(data: Readonly<Record<string, string>>): string | undefined {
   return keys.length > 1 ? undefined : (keys[0] ?? "signature");
 }
 
-interface Place {
+interface Location {
   readonly name: string;
   readonly key: string;
   readonly maxNodes: number | undefined;
 }
 
-function readText(encoded: string, { name, key, maxNodes }: Place): SignatureRead {
+function readText(encoded: string, { name, key, maxNodes }: Location): SignatureRead {
   const isTooLong = encoded.length > 2 * longestSignature;
   const text = isTooLong ? "" : Buffer.from(encoded, "base64").toString("latin1").trim();
   const envelope = readSignatureEnvelope(text);
   if (envelope === undefined)
-    return faultOf("SignatureInvalid", `key ${key} of Secret ${name} is not the signature of a licence`);
+    return problemOf("SignatureInvalid", `key ${key} of Secret ${name} is not the signature of a licence`);
   return { kind: "found", text, envelope, maxNodes };
 }
 
@@ -87,8 +87,8 @@ function readMaxNodes(data: Readonly<Record<string, string>>): number | undefine
   return /^[1-9]\d{0,8}$/.test(text.trim()) ? Number(text) : undefined;
 }
 
-function faultOf(fault: LicenseFault, message: string): SignatureRead {
-  return { kind: "fault", fault, message };
+function problemOf(problem: LicenseProblem, message: string): SignatureRead {
+  return { kind: "fault", problem, message };
 }
 
 /** A signature of a licence, taken apart. */

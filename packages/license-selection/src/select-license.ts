@@ -131,7 +131,7 @@ function currentIndex(
   return usable >= 0 ? usable : candidates.findIndex(isCurrent);
 }
 
-interface Question extends JudgeContext {
+interface Query extends JudgeContext {
   readonly candidates: RankedCandidates;
   readonly verdicts: readonly Judged[];
   readonly winnerAt: number;
@@ -144,7 +144,7 @@ type Decision = Pick<LicenseSelection, "choice" | "reason">;
 
 const keep = (reason: SelectionReason): Decision => ({ choice: { kind: "keep" }, reason });
 
-function decide(question: Question): Decision {
+function decide(question: Query): Decision {
   const { cluster, candidates, winnerAt } = question;
   if (cluster.desired === "invalid") return keep("DesiredLicenseInvalid");
   if (cluster.current === undefined) return keep("CurrentUnknown");
@@ -159,7 +159,7 @@ const use = (candidate: LicenseCandidate, reason: SelectionReason): Decision => 
   reason,
 });
 
-function decideWinner(question: Question, winner: LicenseCandidate, current: CurrentLicense): Decision {
+function decideWinner(question: Query, winner: LicenseCandidate, current: CurrentLicense): Decision {
   if (winner.uid === current.uid) return use(winner, "Kept");
   if (!isCurrentValid(question, current)) return use(winner, "Selected");
   const kept = keptCandidate(question);
@@ -170,8 +170,8 @@ function decideWinner(question: Question, winner: LicenseCandidate, current: Cur
   return outlasts(winner, kept, question) ? use(winner, "Selected") : use(kept, "Kept");
 }
 
-function reasonToStay(question: Question): SelectionReason {
-  return isAskedFor(question) ? "DowngradeBlocked" : "Kept";
+function reasonToStay(question: Query): SelectionReason {
+  return isRequested(question) ? "DowngradeBlocked" : "Kept";
 }
 
 function stay(kept: LicenseCandidate | undefined, reason: SelectionReason): Decision {
@@ -182,7 +182,7 @@ function stay(kept: LicenseCandidate | undefined, reason: SelectionReason): Deci
 function outlasts(
   winner: LicenseCandidate,
   kept: LicenseCandidate,
-  { parameters, isPinned }: Question,
+  { parameters, isPinned }: Query,
 ): boolean {
   return isPinned || effectiveExpiryMs(winner) - effectiveExpiryMs(kept) > parameters.hysteresisMs;
 }
@@ -191,7 +191,7 @@ function outlasts(
  * Whether a license ends soon, and before the one that runs: it is not applied, unless it is pinned. Soon is twice the time at which a
  * license hands over to one of a lower type: with one boundary for both, a clock that swings around it would change the license back and forth.
  */
-function endsFirst(question: Question, winner: LicenseCandidate, current: CurrentLicense): boolean {
+function endsFirst(question: Query, winner: LicenseCandidate, current: CurrentLicense): boolean {
   const { nowMs, parameters, isPinned } = question;
   if (isPinned) return false;
   const endMs = effectiveExpiryMs(winner);
@@ -199,7 +199,7 @@ function endsFirst(question: Question, winner: LicenseCandidate, current: Curren
 }
 
 /** The current licence, as far as its object could be used now. */
-function keptCandidate({ candidates, verdicts, currentAt }: Question): LicenseCandidate | undefined {
+function keptCandidate({ candidates, verdicts, currentAt }: Query): LicenseCandidate | undefined {
   const verdict = verdicts[currentAt];
   return isValidNow(verdict) || verdict === "NotPinned" || verdict === "NotYetValid"
     ? candidates[currentAt]
@@ -207,20 +207,20 @@ function keptCandidate({ candidates, verdicts, currentAt }: Question): LicenseCa
 }
 
 /** Somebody wants the lower type, or nothing but it is left. */
-function isAskedFor({ cluster, currentAt, isPinned }: Question): boolean {
+function isRequested({ cluster, currentAt, isPinned }: Query): boolean {
   return cluster.desired !== undefined || isPinned || currentAt < 0;
 }
 
 /** The guard: to a lower type only where somebody permits it, or the current licence is about to end. */
-function mayDowngrade(question: Question, current: CurrentLicense, winner?: LicenseCandidate): boolean {
+function mayDowngrade(question: Query, current: CurrentLicense, winner?: LicenseCandidate): boolean {
   const { cluster, nowMs, parameters } = question;
   if (nowMs >= currentExpiryMs(question, current) - parameters.handoverLeadMs && winner !== undefined)
     return true;
-  return cluster.allowsDowngrade && (winner === undefined || isAskedFor(question));
+  return cluster.allowsDowngrade && (winner === undefined || isRequested(question));
 }
 
 /** Basic is only started where the label asks for it. */
-function decideBasic(question: Question, current: CurrentLicense): Decision {
+function decideBasic(question: Query, current: CurrentLicense): Decision {
   if (current.type === "basic") return keep("AsDesired");
   if (isCurrentValid(question, current) && !question.cluster.allowsDowngrade) return keep("DowngradeBlocked");
   return startBasic(question.cluster, "Selected");
@@ -234,7 +234,7 @@ function startBasic({ transportTls, security }: LicensedCluster, reason: Selecti
 }
 
 /** No licence can be used. */
-function decideWithout(question: Question, current: CurrentLicense): Decision {
+function decideWithout(question: Query, current: CurrentLicense): Decision {
   const { cluster } = question;
   const isValid = isCurrentValid(question, current);
   if (cluster.desired === "trial") return decideTrial(question, current);
@@ -245,7 +245,7 @@ function decideWithout(question: Question, current: CurrentLicense): Decision {
   return keep(cluster.desired === undefined ? "NoLicenseAvailable" : "NoMatchingLicense");
 }
 
-function decideTrial(question: Question, current: CurrentLicense): Decision {
+function decideTrial(question: Query, current: CurrentLicense): Decision {
   if (!isCurrentValid(question, current) || current.type === "basic")
     return current.type === "trial"
       ? keep("LicenseExpired")
@@ -257,30 +257,30 @@ function decideTrial(question: Question, current: CurrentLicense): Decision {
 }
 
 /** Its licence has ended, or its object has been gone for longer than the grace. */
-function isLost(question: Question, current: CurrentLicense, isValid: boolean): boolean {
+function isLost(question: Query, current: CurrentLicense, isValid: boolean): boolean {
   const { cluster, nowMs, parameters, currentAt } = question;
   if (current.type === "basic" || current.type === "missing") return false;
   if (!isValid) return true;
-  const isGone = currentAt < 0 && cluster.lostSinceMs !== undefined;
+  const isDeleted = currentAt < 0 && cluster.lostSinceMs !== undefined;
   return (
-    isGone &&
+    isDeleted &&
     nowMs >= (cluster.lostSinceMs ?? nowMs) + parameters.deletionGraceMs &&
     mayDowngrade(question, current)
   );
 }
 
 /** Valid as far as the engine and the dates go. That it began is the engine's word: our clock may have been set back. */
-function isCurrentValid(question: Question, current: CurrentLicense): boolean {
+function isCurrentValid(question: Query, current: CurrentLicense): boolean {
   const isMissing = current.type === "missing" || current.uid === undefined;
   return !isMissing && current.isActive && question.nowMs < currentExpiryMs(question, current);
 }
 
-function hasEnded({ nowMs }: Question, { type, isActive, expiryMs }: CurrentLicense): boolean {
+function hasEnded({ nowMs }: Query, { type, isActive, expiryMs }: CurrentLicense): boolean {
   return type !== "missing" && (!isActive || (expiryMs !== undefined && nowMs >= expiryMs));
 }
 
 /** When the current licence ends: by the engine, or earlier by the licence around it. */
-function currentExpiryMs({ candidates, currentAt }: Question, { expiryMs }: CurrentLicense): number {
+function currentExpiryMs({ candidates, currentAt }: Query, { expiryMs }: CurrentLicense): number {
   const candidate = candidates[currentAt];
   const known = expiryMs ?? Number.POSITIVE_INFINITY;
   return candidate === undefined ? known : Math.min(known, effectiveExpiryMs(candidate));

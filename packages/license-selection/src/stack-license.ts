@@ -22,20 +22,20 @@ export interface StackLicense {
 /** The licence as a candidate; whatever is wrong with it is its own fault alone. */
 export function stackCandidate({ spec, source, signature }: StackLicense): LicenseCandidate {
   const { uid, type, issueDate, startDate = issueDate, expiryDate } = spec;
-  const fault = isMalformed(spec, signature) ? "Malformed" : signatureFault(signature);
+  const problem = isMalformed(spec, signature) ? "Malformed" : signatureProblem(signature);
   return {
     uid,
     source,
     type,
     startMs: startDate,
     expiryMs: expiryDate,
-    fault,
+    problem,
     formatVersion: signature.kind === "found" ? signature.envelope.version : undefined,
   };
 }
 
-function signatureFault(signature: SignatureRead): LicenseCandidate["fault"] {
-  return signature.kind === "fault" ? signature.fault : undefined;
+function signatureProblem(signature: SignatureRead): LicenseCandidate["problem"] {
+  return signature.kind === "fault" ? signature.problem : undefined;
 }
 
 /** What the schema lets pass and no server takes. */

@@ -3,14 +3,14 @@ export type { Binding, BindingSeen, BindingTarget } from "./binding/decide-bindi
 export { clusterNeed, sumNeeds } from "./pool/capacity.ts";
 export type { ClusterNeed } from "./pool/capacity.ts";
 export { licensingMetrics } from "./licensing-metrics.ts";
-export type { LicensingFigures } from "./licensing-metrics.ts";
+export type { LicensingMetrics } from "./licensing-metrics.ts";
 export { licensingDomain } from "./licensing-domain.ts";
 export { licensingSettings } from "./licensing-settings.ts";
 export type { LicensingSettings } from "./licensing-settings.ts";
 export { readPoolLicense } from "./pool/license-pool.ts";
 export type { NestedLicense, PoolLicense, PoolReading } from "./pool/license-pool.ts";
-export { explainLicenses, readLicenseWorld, storesOf } from "./explain/license-world.ts";
-export type { ExplainedCluster, LicenseWorld } from "./explain/license-world.ts";
+export { explainLicenses, readLicenseState, storesOf } from "./explain/license-state.ts";
+export type { ExplainedCluster, LicenseState } from "./explain/license-state.ts";
 export { allocationsOf } from "./licensing-stores.ts";
 export type { Allocation, LicensingStores } from "./licensing-stores.ts";
 export { capacityOf } from "./pool/capacity.ts";

@@ -9,7 +9,7 @@ import { readDesiredLicense } from "@quartermaster/license-selection";
 import type { DomainSeries, KubeObject } from "@quartermaster/runtime";
 
 /** What the controllers' watches hold, asked whenever the page is. */
-export interface LicensingFigures {
+export interface LicensingMetrics {
   readonly clusters: () => readonly ElasticsearchCluster[];
   readonly licenses: () => readonly ClusterLicense[];
   readonly pool: () => readonly EnterpriseLicense[];
@@ -20,8 +20,8 @@ export interface LicensingFigures {
 const bounded = { atMost: 1000 } as const;
 
 /** Registers the series of licensing. Times are absolute. */
-export function licensingMetrics(series: DomainSeries, figures: LicensingFigures): void {
-  const { clusters, licenses, pool, associations } = figures;
+export function licensingMetrics(series: DomainSeries, metrics: LicensingMetrics): void {
+  const { clusters, licenses, pool, associations } = metrics;
   series.gauge(
     {
       name: "elastic_license_expiry_timestamp_seconds",
@@ -29,8 +29,8 @@ export function licensingMetrics(series: DomainSeries, figures: LicensingFigures
       labels: { kind: ["ClusterLicense", "EnterpriseLicense"], license: bounded },
     },
     () => [
-      ...licenses().map((each) => expiryFigure("ClusterLicense", each)),
-      ...pool().map((each) => expiryFigure("EnterpriseLicense", each)),
+      ...licenses().map((each) => expiryMetric("ClusterLicense", each)),
+      ...pool().map((each) => expiryMetric("EnterpriseLicense", each)),
     ],
   );
   for (const side of ["used", "limit"] as const)
@@ -43,14 +43,15 @@ export function licensingMetrics(series: DomainSeries, figures: LicensingFigures
             : "How much of an EnterpriseLicense may be used",
         labels: { license: bounded },
       },
-      () => pool().map((each) => ({ labels: { license: placeOf(each) }, value: each.status?.[side] ?? 0 })),
+      () =>
+        pool().map((each) => ({ labels: { license: locationOf(each) }, value: each.status?.[side] ?? 0 })),
     );
   clusterMetrics(series, { clusters, associations });
 }
 
 function clusterMetrics(
   series: DomainSeries,
-  { clusters, associations }: Pick<LicensingFigures, "clusters" | "associations">,
+  { clusters, associations }: Pick<LicensingMetrics, "clusters" | "associations">,
 ): void {
   series.gauge(
     {
@@ -61,7 +62,7 @@ function clusterMetrics(
     () =>
       clusters().flatMap((cluster) => {
         const type = readDesiredLicense(cluster.status?.license?.type ?? "");
-        return type === undefined ? [] : [{ labels: { cluster: placeOf(cluster), type }, value: 1 }];
+        return type === undefined ? [] : [{ labels: { cluster: locationOf(cluster), type }, value: 1 }];
       }),
   );
   series.gauge(
@@ -95,13 +96,13 @@ function clusterMetrics(
   );
 }
 
-function placeOf({ metadata: { namespace = "", name } }: KubeObject): string {
+function locationOf({ metadata: { namespace = "", name } }: KubeObject): string {
   return `${namespace}/${name}`;
 }
 
-function expiryFigure<const K extends "ClusterLicense" | "EnterpriseLicense">(
+function expiryMetric<const K extends "ClusterLicense" | "EnterpriseLicense">(
   kind: K,
   license: ClusterLicense | EnterpriseLicense,
 ) {
-  return { labels: { kind, license: placeOf(license) }, value: license.spec.expiryDate / 1000 };
+  return { labels: { kind, license: locationOf(license) }, value: license.spec.expiryDate / 1000 };
 }

@@ -131,7 +131,7 @@ export type ConfigErrorCode =
   | "credentialPluginFailed";
 
 /** Where the fault is. */
-export interface ConfigFault {
+export interface ConfigProblem {
   readonly code: ConfigErrorCode;
   /** The file that has to be looked at. */
   readonly file?: string | undefined;
@@ -147,7 +147,7 @@ export class ConfigError extends Error {
   readonly file: string | undefined;
   readonly field: string | undefined;
 
-  constructor(problem: string, { code, file, field, cause }: ConfigFault) {
+  constructor(problem: string, { code, file, field, cause }: ConfigProblem) {
     super([file, field, problem].filter((part) => part !== undefined).join(": "), { cause });
     this.code = code;
     this.file = file;

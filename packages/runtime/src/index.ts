@@ -4,7 +4,7 @@ export { AccessCache, reviewAccess, serviceAccountSubject } from "./access/revie
 export { SharedReads } from "./access/shared-reads.ts";
 export type { SharedReadsOptions } from "./access/shared-reads.ts";
 export type {
-  AccessAnswer,
+  AccessDecision,
   AccessCacheOptions,
   AccessRequest,
   AccessSubject,
@@ -123,7 +123,7 @@ export type { CleanUpEnd, ConditionUpdate, Lane, Outcome, Verdict, Why } from ".
 export { mergeLanes } from "./reconcile/perform-lanes.ts";
 export type { LaneEnd } from "./reconcile/perform-lanes.ts";
 export { reasons } from "./reasons.ts";
-export { defineDeletion, firstAnswer } from "./reconcile/recipe.ts";
+export { defineDeletion, firstDecision } from "./reconcile/recipe.ts";
 export type {
   Context,
   Decided,
@@ -152,7 +152,7 @@ export type { OwnPermission } from "./run/own-permissions.ts";
 export { run } from "./run/run.ts";
 export type { RunOptions } from "./run/run.ts";
 export type { WebhookOptions } from "./run/webhook-role.ts";
-export type { AuthoritySource } from "./certificates/relayed-authorities.ts";
+export type { CaSource } from "./certificates/relayed-ca.ts";
 export { byLabel, byNamespace, byOwner, defineIndex } from "./store/index-set.ts";
 export type { Index } from "./store/index-set.ts";
 export type { ReadStore } from "./store/object-store.ts";
@@ -165,7 +165,7 @@ export { both } from "./telemetry/both.ts";
 export { createLog } from "./telemetry/create-log.ts";
 export type {
   DomainSeries,
-  Figure,
+  Metric,
   HistogramSpec,
   LabelledSpec,
   SeriesSpec,
@@ -185,7 +185,7 @@ export type {
   AuditAnnotations,
   DecideAdmission,
 } from "./webhook/admission.ts";
-export type { WebhookRoute } from "./webhook/answer-review.ts";
+export type { WebhookRoute } from "./webhook/respond-to-review.ts";
 export { ConversionError, convertOverHub } from "./webhook/conversion.ts";
 export type { ConvertObject } from "./webhook/conversion.ts";
 export { configurationController } from "./webhook/configuration-controller.ts";

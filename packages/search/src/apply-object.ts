@@ -20,7 +20,7 @@ export async function applyObject(
   try {
     await ctx.apply(kind, object);
   } catch (error) {
-    throw kind.kind === "StatefulSet" ? asTemplateFault(error) : error;
+    throw kind.kind === "StatefulSet" ? asTemplateProblem(error) : error;
   }
 }
 
@@ -45,10 +45,10 @@ function nameClash(kind: Kind, name: string): ExternalError {
 }
 
 /** A StatefulSet that the server refuses: the author's pod fields are at fault, and the server says which. */
-function asTemplateFault(error: unknown): unknown {
+function asTemplateProblem(error: unknown): unknown {
   if (!(error instanceof ApiError) || classify(error) !== "invalid") return error;
-  const faults = error.causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
-  return new ExternalError(`The pods cannot be made: ${faults || error.message}.`, {
+  const problems = error.causes.map(({ field, message }) => `${field}: ${message}`).join("; ");
+  return new ExternalError(`The pods cannot be made: ${problems || error.message}.`, {
     class: "invalid",
     reason: searchReasons.invalidPodTemplate,
     cause: error,

@@ -1,23 +1,23 @@
 import type { Live } from "@quartermaster/runtime";
 
 import { autoscalingTurns } from "./autoscaling/sample-windows.ts";
-import { isServedAsked } from "./certificates/served-leaves.ts";
-import { serverNameOf } from "./certificates/wanted-leaves.ts";
-import { isSettingsAsked } from "./cluster-settings/cluster-settings-lane.ts";
+import { needsServedCertificates } from "./certificates/served-certificates.ts";
+import { serverNameOf } from "./certificates/wanted-certificates.ts";
+import { needsSettings } from "./cluster-settings/cluster-settings-lane.ts";
 import type { EngineClient, EngineTarget } from "./engine/engine-client.ts";
 import type { EngineFacts } from "./engine/engine-facts.ts";
 import type { EngineSampler } from "./engine/engine-sampler.ts";
 import type { SampledCluster } from "./engine/sampled-engine.ts";
 import { outdatedPods } from "./facts/node-facts.ts";
-import { markedFor } from "./formation/volume-facts.ts";
-import { isLicenseAsked } from "./license/observe-license.ts";
+import { belongsToEngine } from "./formation/volume-facts.ts";
+import { needsLicense } from "./license/observe-license.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { podNames, type SearchCluster } from "./model/search-cluster.ts";
-import { isRepositoriesAsked } from "./repositories/repositories-lane.ts";
+import { needsRepositories } from "./repositories/repositories-lane.ts";
 import { type Material, type PodFacts, saysReady, type Seen } from "./seen.ts";
 
 /** What sampling needs. */
-export interface SamplingParts {
+export interface SamplingOptions {
   readonly sampler: EngineSampler;
   readonly nowMs: () => number;
 }
@@ -30,28 +30,28 @@ type Observed = Pick<
 /** Declares to the sampler what to query from now on. Returns the client for writes; undefined while no node has an address. */
 export function keepEngineSampling(
   { metadata }: Live<ClusterObject>,
-  known: Observed & { readonly isIndexAsked: boolean },
-  { sampler, nowMs }: SamplingParts,
+  known: Observed & { readonly needsSecurityIndex: boolean },
+  { sampler, nowMs }: SamplingOptions,
 ): EngineClient | undefined {
   const { cluster, status, material, pods: podList, license } = known;
   const target = engineTarget(cluster, material, podList);
   if (target === undefined) return undefined;
-  const { isOpen, asks } = engineAsks(known);
-  const isAsked = isLicenseAsked(cluster, license, { status, nowMs: nowMs() });
-  const isReloading = isServedAsked(known);
-  const all: typeof asks = new Set([
-    ...asks,
-    ...(isAsked ? (["license"] as const) : []),
+  const { isOpen, facts } = requiredFacts(known);
+  const isRequested = needsLicense(cluster, license, { status, nowMs: nowMs() });
+  const isReloading = needsServedCertificates(known);
+  const all: typeof facts = new Set([
+    ...facts,
+    ...(isRequested ? (["license"] as const) : []),
     ...(isReloading ? (["served"] as const) : []),
-    ...(known.isIndexAsked ? (["securityIndex"] as const) : []),
-    ...(isRepositoriesAsked(known) ? (["repositories"] as const) : []),
-    ...(isSettingsAsked(known) ? (["settings"] as const) : []),
+    ...(known.needsSecurityIndex ? (["securityIndex"] as const) : []),
+    ...(needsRepositories(known) ? (["repositories"] as const) : []),
+    ...(needsSettings(known) ? (["settings"] as const) : []),
   ]);
   const client = sampler.keep(cluster.uid, {
     ref: metadata,
     target,
-    isOpen: isOpen || isReloading || known.isIndexAsked,
-    asks: all,
+    isOpen: isOpen || isReloading || known.needsSecurityIndex,
+    facts: all,
     turns: autoscalingTurns(cluster),
   });
   return sampler.bounded(client);
@@ -60,7 +60,7 @@ export function keepEngineSampling(
 /** What the engine said. Of a cluster that has formed, after its first sample: a new operator must not take it for one that is silent. */
 export async function engineFacts(
   { cluster, status }: Observed,
-  { sampler }: SamplingParts,
+  { sampler }: SamplingOptions,
 ): Promise<EngineFacts> {
   return status.clusterUuid === undefined
     ? sampler.facts(cluster.uid)
@@ -76,18 +76,18 @@ export const forOperations = [
   "nodeLoad",
   "indices",
   "explanations",
-] as const satisfies readonly (SampledCluster["asks"] extends ReadonlySet<infer Fact> ? Fact : never)[];
+] as const satisfies readonly (SampledCluster["facts"] extends ReadonlySet<infer Fact> ? Fact : never)[];
 
 /**
  * What the sampler has to ask, and how often. A cluster that is as declared is asked for its health alone; whatever is missing,
  * unready, unmarked or not reported yet makes it ask who is a member and who votes; nodes that go away make it ask everything.
  */
-function engineAsks(seen: Known): Pick<SampledCluster, "isOpen" | "asks"> {
-  if (seen.status.clusterUuid === undefined) return { isOpen: true, asks: new Set(["identities"]) };
-  if (isOperating(seen)) return { isOpen: true, asks: new Set(forOperations) };
+function requiredFacts(seen: Known): Pick<SampledCluster, "isOpen" | "facts"> {
+  if (seen.status.clusterUuid === undefined) return { isOpen: true, facts: new Set(["identities"]) };
+  if (isOperating(seen)) return { isOpen: true, facts: new Set(forOperations) };
   return isSettled(seen)
-    ? { isOpen: false, asks: new Set() }
-    : { isOpen: true, asks: new Set(["nodes", "coordination", "identities", "settings"]) };
+    ? { isOpen: false, facts: new Set() }
+    : { isOpen: true, facts: new Set(["nodes", "coordination", "identities", "settings"]) };
 }
 
 type Known = Pick<Seen, "cluster" | "status" | "pods" | "volumes" | "statefulSets" | "material">;
@@ -106,17 +106,17 @@ function isSettled(known: Known): boolean {
   const { cluster, status } = known;
   return (
     saysReady(status) &&
-    cluster.pools.flatMap((pool) => podNames(cluster, pool)).every((name) => isTold(known, name))
+    cluster.pools.flatMap((pool) => podNames(cluster, pool)).every((name) => isReported(known, name))
   );
 }
 
 /** Whether the status says of a node all that the engine would, and nothing has changed since. */
-function isTold({ status, pods, volumes }: Known, name: string): boolean {
+function isReported({ status, pods, volumes }: Known, name: string): boolean {
   const pod = pods.find((each) => each.name === name);
-  const told = status.nodes?.find((each) => each.name === name);
+  const reported = status.nodes?.find((each) => each.name === name);
   const volume = volumes.find(({ node }) => node === name);
-  if (pod?.isReady !== true || told?.member !== true || told.voter === undefined) return false;
-  return told.podUid === pod.uid && (volume === undefined || markedFor(volume, status.clusterUuid));
+  if (pod?.isReady !== true || reported?.member !== true || reported.voter === undefined) return false;
+  return reported.podUid === pod.uid && (volume === undefined || belongsToEngine(volume, status.clusterUuid));
 }
 
 /** Where the engine is, once there is somebody to ask and a key to ask with. */
@@ -139,14 +139,14 @@ export function engineTarget(
 }
 
 function tlsOf(cluster: SearchCluster, material: Material): EngineTarget["tls"] {
-  const { pair: authority } = material.authority;
-  if (authority === undefined) return undefined;
+  const { pair: ca } = material.ca;
+  if (ca === undefined) return undefined;
   return {
     // Nodes that have not restarted yet still serve certificates of the other.
-    caPem: [...material.foreignHttpTrust, authority.certificatePem].join("\n"),
+    caPem: [...material.foreignHttpTrust, ca.certificatePem].join("\n"),
     serverName: cluster.serverName ?? serverNameOf(cluster),
     otherName: cluster.serverName === undefined ? undefined : serverNameOf(cluster),
-    mountedLeaves: material.mountedLeaves,
-    client: material.leaves.get("admin")?.pair,
+    mountedCertificates: material.mountedCertificates,
+    client: material.certificates.get("admin")?.pair,
   };
 }

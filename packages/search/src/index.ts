@@ -2,7 +2,7 @@ export type { Distribution } from "./model/distribution-facts.ts";
 export type { ConnectEngine, EngineClient, EngineTarget, SecurityDocuments } from "./engine/engine-client.ts";
 export { EngineError } from "./engine/engine-error.ts";
 export { monitoringFiles } from "./monitoring/monitoring-files.ts";
-export type { ProxyPlace } from "./engine/proxy-dial.ts";
+export type { ProxyAddress } from "./engine/proxy-dial.ts";
 export { restEngine } from "./distributions/rest-engine.ts";
 export { isHostEntry } from "./repositories/address-refusal.ts";
 export { searchMetrics } from "./search-metrics.ts";

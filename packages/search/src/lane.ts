@@ -19,7 +19,7 @@ type StatusField =
   | "clusterSettings";
 
 /** What a lane says of the world it is shown. */
-export interface LaneAnswer {
+export interface LaneVerdict {
   readonly actions: readonly SearchAction[];
   readonly outcome: Outcome;
   /** What must be in the status before anything follows from it; undefined takes it out. */
@@ -33,7 +33,7 @@ export interface LaneAnswer {
 /** One rule of a lane; the first that answers wins. */
 export interface LaneRule {
   readonly name: string;
-  readonly answer: (seen: Seen, now: Date) => LaneAnswer | undefined;
+  readonly decide: (seen: Seen, now: Date) => LaneVerdict | undefined;
 }
 
 /** An independent concern: certificates, nodes, security content, … */
@@ -43,19 +43,19 @@ export interface SearchLane {
 }
 
 /** What a lane decided, and by which rule. */
-export interface LaneDecision extends LaneAnswer {
+export interface LaneDecision extends LaneVerdict {
   readonly lane: string;
   readonly rule: string;
 }
 
 /** The answer of a lane where all is well. */
-export const nothingToDo: LaneAnswer = { actions: [], outcome: settled() };
+export const nothingToDo: LaneVerdict = { actions: [], outcome: settled() };
 
 /** Asks a lane. A lane whose rules all pass has nothing to do. */
 export function decideLane({ name, rules }: SearchLane, seen: Seen, now: Date): LaneDecision {
   for (const rule of rules) {
-    const answer = rule.answer(seen, now);
-    if (answer !== undefined) return { lane: name, rule: rule.name, ...answer };
+    const decision = rule.decide(seen, now);
+    if (decision !== undefined) return { lane: name, rule: rule.name, ...decision };
   }
   return { lane: name, rule: "nothingToDo", ...nothingToDo };
 }
@@ -65,7 +65,7 @@ export function awaits(
   reason: string,
   message: string,
   { actor, actions = [], retryAfterMs = 30_000 }: WaitOptions,
-): LaneAnswer {
+): LaneVerdict {
   return { actions, outcome: waiting({ reason, message }, retryAfterMs), actor };
 }
 
@@ -77,11 +77,11 @@ export interface WaitOptions {
 }
 
 /** What is declared is not carried out, and everything else is. */
-export function holds(reason: string, message: string): LaneAnswer {
+export function holds(reason: string, message: string): LaneVerdict {
   return { actions: [], outcome: held({ reason, message }), actor: "user" };
 }
 
 /** Only a user can help; with a delay we read again what no watch shows us. */
-export function refuses(reason: string, message: string, retryAfterMs?: number): LaneAnswer {
+export function refuses(reason: string, message: string, retryAfterMs?: number): LaneVerdict {
   return { actions: [], outcome: stalled({ reason, message }, retryAfterMs), actor: "user" };
 }

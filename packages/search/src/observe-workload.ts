@@ -3,10 +3,10 @@ import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/run
 
 import { mountedCertificates, runningTls, withRunningTls } from "./certificates/running-tls.ts";
 import { volumeFacts } from "./formation/volume-facts.ts";
-import { markAnnotations, markLabels } from "./marks.ts";
 import { imageIssues, otherVersion } from "./model/image-version.ts";
 import { type ClusterObject, readCluster } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
+import { ownerAnnotations, ownerLabels } from "./owner-labels.ts";
 import { withRunningStorage } from "./pools/running-storage.ts";
 import type { PodFacts, Seen } from "./seen.ts";
 
@@ -38,7 +38,7 @@ export type WorkloadSeen = Pick<
 export function observeWorkload(object: Live<ClusterObject>, { sets, pods, claims }: Children): WorkloadSeen {
   const { cluster: declared, issues, ignored } = readCluster(object);
   const own = sets.filter((set) => isControlledBy(set, object));
-  const statefulSets = new Map(own.map((set) => [set.metadata.labels?.[markLabels.pool] ?? "", set]));
+  const statefulSets = new Map(own.map((set) => [set.metadata.labels?.[ownerLabels.pool] ?? "", set]));
   const status = object.status ?? {};
   const isFormed = status.clusterUuid !== undefined;
   const { cluster: versioned, heldVersion } = withRunningVersion(declared, status, statefulSets);
@@ -115,11 +115,11 @@ function factsOf({ metadata, status }: Live<Pod>): PodFacts {
   return {
     name,
     uid,
-    pool: labels[markLabels.pool] ?? "",
+    pool: labels[ownerLabels.pool] ?? "",
     ip: status?.podIP,
     ...readinessOf({ metadata, status }),
     isTerminating: deletionTimestamp !== undefined,
-    inputsHash: annotations[markAnnotations.inputsHash],
+    inputsHash: annotations[ownerAnnotations.inputsHash],
     trouble: unscheduledBecause(status) ?? crashOf(name, status) ?? stuckContainer(status),
     restarts: containers.reduce((sum, { restartCount }) => sum + restartCount, 0),
     isImageMissing: containers.some(({ state }) => imageTroubles.has(state?.waiting?.reason ?? "")),

@@ -16,16 +16,16 @@ import { readMountedClaims } from "./formation/mounted-claims.ts";
 import { objectsOf, type Predecessor } from "./handover/predecessor.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { observeLicense } from "./license/observe-license.ts";
-import { byCluster } from "./marks.ts";
 import { observeMaterial } from "./material/observe-material.ts";
 import { clusterNames, poolNames } from "./model/cluster-names.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
-import { observeMonitoring, withAsker, withStack } from "./monitoring/observe-monitoring.ts";
+import { observeMonitoring, withQuerier, withStack } from "./monitoring/observe-monitoring.ts";
 import { type Children, observeWorkload } from "./observe-workload.ts";
+import { byCluster } from "./owner-labels.ts";
 import { claimedPods } from "./pools/pools-lane.ts";
 import { urlPatterns } from "./repositories/address-refusal.ts";
-import { isSecurityIndexAsked, observeSecurity } from "./security-content/observe-security.ts";
+import { needsSecurityIndexFact, observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
 import { type OperatorPolicy, specIssues } from "./spec-issues.ts";
 import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
@@ -33,7 +33,7 @@ import { clusterServices } from "./workload/cluster-services.ts";
 import { bootstrapKey } from "./workload/prepare.ts";
 
 /** What observing needs besides the cluster itself. */
-export interface ObserveParts {
+export interface ObserveOptions {
   readonly sampler: EngineSampler;
   readonly policy: OperatorPolicy;
   readonly attempts: LicenseAttempts;
@@ -46,7 +46,11 @@ export interface ObserveParts {
 }
 
 /** Reads everything that the decision needs. */
-export async function observe(object: Live<ClusterObject>, ctx: Context, parts: ObserveParts): Promise<Seen> {
+export async function observe(
+  object: Live<ClusterObject>,
+  ctx: Context,
+  parts: ObserveOptions,
+): Promise<Seen> {
   const declared = observeWorkload(object, storedChildren(object, ctx));
   const workload = { ...declared, cluster: withPolicy(declared.cluster, ctx, parts.policy) };
   const { cluster, status, pods: podList } = workload;
@@ -54,8 +58,8 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
   const material = observeMaterial(workload, ctx);
   const license = observeLicense(object, cluster, { ctx, attempts: parts.attempts, nowMs: parts.nowMs() });
   const known = { ...workload, material, license };
-  const isIndexAsked = isSecurityIndexAsked(cluster, ctx, status.clusterUuid !== undefined);
-  const engineClient = keepEngineSampling(object, { ...known, isIndexAsked }, parts);
+  const needsSecurityIndex = needsSecurityIndexFact(cluster, ctx, status.clusterUuid !== undefined);
+  const engineClient = keepEngineSampling(object, { ...known, needsSecurityIndex }, parts);
   const engine = await engineFacts(known, parts);
   const seen = {
     ...workload,
@@ -82,7 +86,7 @@ export async function observe(object: Live<ClusterObject>, ctx: Context, parts: 
 function handoverSeen(
   object: Live<ClusterObject>,
   ctx: Context,
-  { isSuperseded, predecessorOf }: ObserveParts,
+  { isSuperseded, predecessorOf }: ObserveOptions,
 ): Pick<Seen, "isSuperseded" | "leftToHeir" | "predecessor"> {
   const superseded = isSuperseded(object, ctx);
   return {
@@ -98,7 +102,7 @@ function withPolicy(
   ctx: Context,
   { exporterImage, snapshotHosts = [], operatorNamespace }: OperatorPolicy,
 ): SearchCluster {
-  const stacked = withAsker(withStack(cluster, ctx, exporterImage), operatorNamespace);
+  const stacked = withQuerier(withStack(cluster, ctx, exporterImage), operatorNamespace);
   return { ...stacked, operatorNamespace, repositoryUrls: urlPatterns(snapshotHosts) };
 }
 

@@ -1,14 +1,14 @@
 import type { Kind } from "@quartermaster/runtime";
 import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
 
-import { markLabels, takeOver, writerLabels } from "./marks.ts";
+import { ownerLabels, takeOver, writerLabels } from "./owner-labels.ts";
 import type { ActionHandlers, PerformContext } from "./perform-context.ts";
 import type { ActionOf } from "./search-action.ts";
 
 /** How it is written whose an object is, and nothing else of it. */
-export const ownerHandlers: ActionHandlers<"takeOverSecret" | "markVolume" | "protect" | "release"> = {
+export const ownerHandlers: ActionHandlers<"takeOverSecret" | "annotateVolume" | "protect" | "release"> = {
   takeOverSecret,
-  markVolume,
+  annotateVolume,
   protect,
   release,
 };
@@ -19,8 +19,8 @@ async function takeOverSecret(action: ActionOf<"takeOverSecret">, context: Perfo
 }
 
 /** Writes onto a claim whose it is and what it holds. */
-async function markVolume(
-  { annotations, ...action }: ActionOf<"markVolume">,
+async function annotateVolume(
+  { annotations, ...action }: ActionOf<"annotateVolume">,
   context: PerformContext,
 ): Promise<void> {
   const labels = { ...takeOver(context.cluster), ...writerLabels(context.cluster) };
@@ -30,12 +30,12 @@ async function markVolume(
 /** Sets or removes the label by which the API server refuses to delete an object. */
 async function protect(action: ActionOf<"protect">, context: PerformContext): Promise<void> {
   const value = action.isProtected ? "true" : null;
-  await patchMetadata(action, { labels: { [markLabels.deletionProtected]: value } }, context);
+  await patchMetadata(action, { labels: { [ownerLabels.deletionProtected]: value } }, context);
 }
 
 /** Takes our owner label off an object. */
 async function release(action: ActionOf<"release">, context: PerformContext): Promise<void> {
-  await patchMetadata(action, { labels: { [markLabels.uid]: null } }, context);
+  await patchMetadata(action, { labels: { [ownerLabels.uid]: null } }, context);
 }
 
 /** Every patch carries the uid: an object that was made again under the name is not patched. */

@@ -1,7 +1,7 @@
 /** Why a search cluster is not as declared; users match these words, each has its row in the troubleshooting guide. */
 export const searchReasons = {
   authFailed: "AuthFailed",
-  authorityLost: "AuthorityLost",
+  caLost: "AuthorityLost",
   awaitingMaterial: "AwaitingMaterial",
   bootstrapping: "Bootstrapping",
   capacityExceeded: "CapacityExceeded",

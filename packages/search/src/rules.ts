@@ -52,7 +52,7 @@ function stops(seen: Seen, outcome: Outcome, now: Date): Verdict<SearchAction> {
 /** Nothing is written for it. What was decided is forgotten once the other one has everything: it is that one's to know. */
 const supersededByNewGroup: ClusterRule = {
   name: "supersededByNewGroup",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { isSuperseded, leftToHeir } = seen;
     if (!isSuperseded) return undefined;
     const message =
@@ -69,7 +69,7 @@ const supersededByNewGroup: ClusterRule = {
 
 const invalidSpec: ClusterRule = {
   name: "invalidSpec",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const [first] = seen.issues;
     if (first === undefined) return undefined;
     const all = firstTen(
@@ -83,7 +83,7 @@ const invalidSpec: ClusterRule = {
 /** Objects of others wake their own cluster, not this one: they are looked for again. */
 const nameClash: ClusterRule = {
   name: "nameClash",
-  answer: (seen, now) =>
+  decide: (seen, now) =>
     seen.takenNames.length === 0
       ? undefined
       : stops(
@@ -138,7 +138,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
 
 const operateCluster: ClusterRule = {
   name: "operateCluster",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { isPaused, distribution } = seen.cluster;
     const decisions = (isPaused ? lanesWhilePaused : lanes[distribution]).map((lane) =>
       decideLane(lane, seen, now),

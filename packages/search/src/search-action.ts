@@ -3,10 +3,10 @@ import type { CertifiedKey, Subject } from "@quartermaster/runtime/certificates"
 
 import type { SecurityDocuments, SecurityEntityType, TlsLayer } from "./engine/engine-client.ts";
 import type { RevertedLicense } from "./license/lost-license.ts";
-import { labelsOf } from "./marks.ts";
 import type { SearchCluster } from "./model/search-cluster.ts";
+import { labelsOf } from "./owner-labels.ts";
 import type { WantedEntity } from "./security-content/wanted-content.ts";
-import type { LeafName } from "./seen.ts";
+import type { CertificateName } from "./seen.ts";
 
 /** One write, as plain data. */
 export type SearchAction =
@@ -20,13 +20,13 @@ export type SearchAction =
       /** Further keys with random content. */
       readonly alsoRandom?: readonly string[];
     }
-  | { readonly kind: "keepAuthority"; readonly name: string }
+  | { readonly kind: "keepCa"; readonly name: string }
   | { readonly kind: "takeOverSecret"; readonly name: string; readonly uid: string }
-  | LeafOrder
+  | CertificateOrder
   /** Makes a node read its certificates again; what it serves then is for the next look to say. */
   | { readonly kind: "reloadCertificates"; readonly node: string; readonly layers: readonly TlsLayer[] }
   | {
-      readonly kind: "markVolume";
+      readonly kind: "annotateVolume";
       readonly name: string;
       readonly uid: string;
       readonly annotations: JsonObject;
@@ -84,7 +84,7 @@ export type SearchAction =
       readonly file: JsonObject;
       readonly startMs: number;
       /** The engine is asked without acknowledgement first, because its warnings are to be seen. */
-      readonly asksFirst: boolean;
+      readonly warnsFirst: boolean;
     }
   | {
       readonly kind: "startLicense";
@@ -128,7 +128,7 @@ export type OperationAction =
   /** Reads live that nothing of an operation is left in the engine; fails, and removes it, if there is. */
   | { readonly kind: "verifyReleased"; readonly node: string }
   /** Reads live that the StatefulSet still has the place of a node; fails if it has not. */
-  | { readonly kind: "verifyPlace"; readonly pool: string; readonly ordinal: number }
+  | { readonly kind: "verifySlot"; readonly pool: string; readonly ordinal: number }
   | DestructiveAction;
 
 /** Never done upon what the stores say alone: `confirm` decides once more, on live reads. */
@@ -168,11 +168,11 @@ export type DestructiveAction =
     };
 
 /** A certificate to be issued into a Secret that the cluster owns. */
-export interface LeafOrder {
-  readonly kind: "issueLeaf";
-  readonly leaf: LeafName;
+export interface CertificateOrder {
+  readonly kind: "issueCertificate";
+  readonly certificate: CertificateName;
   readonly secretName: string;
-  readonly authority: CertifiedKey;
+  readonly ca: CertifiedKey;
   /** Whom the holder trusts; becomes `ca.crt`. */
   readonly trustPem: string;
   readonly subject: Subject;
@@ -180,7 +180,7 @@ export interface LeafOrder {
   readonly usages: readonly ("server" | "client")[];
   readonly durationMs: number;
   /** What the author asked to renew certificates with; undefined if nothing. */
-  readonly asked: string | undefined;
+  readonly requested: string | undefined;
 }
 
 /** Makes an object of the cluster, or brings it back; with our labels besides its own. */

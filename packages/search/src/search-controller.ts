@@ -11,8 +11,8 @@ import {
   type System,
 } from "@quartermaster/runtime";
 
-import type { AskPrometheus } from "./autoscaling/ask-prometheus.ts";
 import { PrometheusReadings } from "./autoscaling/prometheus-readings.ts";
+import type { QueryPrometheus } from "./autoscaling/query-prometheus.ts";
 import { SampleWindows } from "./autoscaling/sample-windows.ts";
 import { clusterDeletion, type Left } from "./deletion/cluster-deletion.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
@@ -22,7 +22,7 @@ import { LicenseAttempts } from "./license/license-attempts.ts";
 import { distributionFacts, distributionOf } from "./model/distribution-facts.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { monitoringKinds } from "./monitoring/monitoring-kinds.ts";
-import { observe, type ObserveParts } from "./observe.ts";
+import { observe, type ObserveOptions } from "./observe.ts";
 import { performContext, type PerformDeps } from "./perform-context.ts";
 import { perform } from "./perform.ts";
 import { conditionTypes } from "./report/cluster-conditions.ts";
@@ -32,14 +32,14 @@ import type { SearchObserver } from "./search-metrics.ts";
 import type { PasswordHasher } from "./security-content/password-hasher.ts";
 import type { Seen } from "./seen.ts";
 import type { OperatorPolicy } from "./spec-issues.ts";
-import { marked, watchedBy } from "./watched-by.ts";
+import { owned, watchedBy } from "./watched-by.ts";
 
 /** What a controller of search clusters needs. */
 export interface SearchControllerOptions {
   readonly kind: Kind<ClusterObject>;
   readonly connect: ConnectEngine;
   /** How clusters' own Prometheus are asked (default: none answers). */
-  readonly ask?: AskPrometheus | undefined;
+  readonly request?: QueryPrometheus | undefined;
   readonly system: System;
   readonly policy: OperatorPolicy;
   readonly concurrency: number;
@@ -77,7 +77,7 @@ export function searchController(options: SearchControllerOptions): Controller {
   const attempts = new LicenseAttempts(system);
   const nowMs = (): number => system.wallMs();
   const deps = performDeps({ ...options, observer, sampler, attempts, windows, nowMs });
-  const observeParts = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
+  const observeOptions = { sampler, policy, attempts, windows, nowMs, ...groupsOf(kind) };
   const performAction = async (action: SearchAction, ctx: Context, observed: Seen | Left): Promise<void> => {
     await perform(action, performContext(ctx, observed, deps));
   };
@@ -86,7 +86,7 @@ export function searchController(options: SearchControllerOptions): Controller {
     concurrency,
     ...(namespace === undefined ? {} : { namespace }),
     signals: sampler.signals,
-    owns: ownedKinds.map((each) => ({ ...marked<KubeObject>(each), isDefined: definedKinds.has(each) })),
+    owns: ownedKinds.map((each) => ({ ...owned<KubeObject>(each), isDefined: definedKinds.has(each) })),
     watches: watchedBy(kind),
     followLimit,
     namespaceFollowLimit: namespace === undefined ? namespaceFollowLimit : followLimit,
@@ -97,7 +97,7 @@ export function searchController(options: SearchControllerOptions): Controller {
       conditionTypes,
       observe: async (object, ctx) => {
         observer.clusterReported?.(stateKey(object), isStalled(object));
-        return await observe(object, ctx, observeParts);
+        return await observe(object, ctx, observeOptions);
       },
       statusWritten: (before, { outcome }) => {
         observer.clusterReported?.(stateKey(before), outcome.kind === "stalled");
@@ -122,19 +122,19 @@ export function searchController(options: SearchControllerOptions): Controller {
 function readingsOf({
   system,
   log,
-  ask = nobodyAnswers,
+  request = noReadings,
   sampling = {},
 }: SearchControllerOptions): PrometheusReadings {
   const { settledMs } = sampling;
   return new PrometheusReadings({
     system,
     log,
-    ask,
+    request,
     everyMs: settledMs,
   });
 }
 
-const nobodyAnswers: AskPrometheus = async () => await Promise.resolve(new Map());
+const noReadings: QueryPrometheus = async () => await Promise.resolve(new Map());
 
 function stateKey({ metadata }: Live<ClusterObject>): { readonly uid: string; readonly name: string } {
   return { uid: metadata.uid, name: `${metadata.namespace}/${metadata.name}` };
@@ -149,7 +149,7 @@ function isOlderGroup({ group }: Kind): boolean {
 }
 
 /** What is to be known of the object of the same name in the other group. */
-function groupsOf(kind: Kind): Pick<ObserveParts, "isSuperseded" | "predecessorOf"> {
+function groupsOf(kind: Kind): Pick<ObserveOptions, "isSuperseded" | "predecessorOf"> {
   const isNewerGroup = kind.group === openSearchCluster.kind.group;
   return {
     isSuperseded: isOlderGroup(kind) ? isSuperseded : (): boolean => false,

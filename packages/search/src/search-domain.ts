@@ -1,10 +1,10 @@
 import { elasticsearchCluster, openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import type { Domain } from "@quartermaster/runtime";
 
-import { askPrometheus } from "./autoscaling/ask-prometheus.ts";
+import { queryPrometheus } from "./autoscaling/query-prometheus.ts";
 import { restEngine } from "./distributions/rest-engine.ts";
 import type { ConnectEngine } from "./engine/engine-client.ts";
-import { proxyDial, type ProxyPlace } from "./engine/proxy-dial.ts";
+import { proxyDial, type ProxyAddress } from "./engine/proxy-dial.ts";
 import { searchController } from "./search-controller.ts";
 import { searchMetrics } from "./search-metrics.ts";
 import { searchPermissions } from "./search-permissions.ts";
@@ -16,7 +16,7 @@ export interface SearchDomainOptions {
   /** How engines are reached (default: by REST, at the addresses of their pods). */
   readonly connect?: ConnectEngine | undefined;
   /** Proxy through which the default way reaches pods (default: none, they are dialled). */
-  readonly engineProxy?: ProxyPlace | undefined;
+  readonly engineProxy?: ProxyAddress | undefined;
   /** Hosts that plugins may come from. */
   readonly pluginHosts?: readonly string[] | undefined;
   /** Hosts that snapshot repositories may lead engines to (default: object stores; none for type url). */
@@ -49,13 +49,13 @@ export function searchDomain({
       const dial = engineProxy === undefined ? undefined : proxyDial(engineProxy);
       const observer = searchMetrics(series);
       const reach = connect ?? restEngine({ system, onRequest: observer.engineCalled, dial });
-      const ask = askPrometheus({ system, dial });
+      const request = queryPrometheus({ system, dial });
       const hasher = new PasswordHasher({ system });
       return [openSearchCluster.kind, opsterOpenSearchCluster.kind, elasticsearchCluster.kind].map((kind) =>
         searchController({
           kind,
           connect: reach,
-          ask,
+          request,
           observer,
           system,
           log,

@@ -100,8 +100,11 @@ export interface SecretFact {
 
 /** Keys, certificates and passwords. */
 export interface Material {
-  readonly authority: SecretFact & { readonly pair: CertifiedKey | undefined };
-  readonly leaves: ReadonlyMap<LeafName, SecretFact & { readonly pair: CertifiedKey | undefined }>;
+  readonly ca: SecretFact & { readonly pair: CertifiedKey | undefined };
+  readonly certificates: ReadonlyMap<
+    CertificateName,
+    SecretFact & { readonly pair: CertifiedKey | undefined }
+  >;
   /** Certificates that the author supplies, with their keys. */
   readonly supplied: ReadonlyMap<"transport" | "http", CertifiedKey>;
   /** Authorities of certificates that the author supplies, PEM; also of those that nodes still serve. */
@@ -109,7 +112,7 @@ export interface Material {
   /** Those of them that clients meet. */
   readonly foreignHttpTrust: readonly string[];
   /** Fingerprints of the author's certificates that nodes show to clients until they are restarted. */
-  readonly mountedLeaves: readonly string[];
+  readonly mountedCertificates: readonly string[];
   readonly adminPassword: AccountFact;
   /** Files that users come from, at Elasticsearch or at an OpenSearch without TLS for clients; undefined elsewhere. */
   readonly fileRealm: FileRealmMaterial | undefined;
@@ -141,7 +144,7 @@ export interface FileRealmMaterial {
 }
 
 /** Certificates that an authority signs. */
-export type LeafName = "transport" | "http" | "admin" | "dashboards" | "monitoring";
+export type CertificateName = "transport" | "http" | "admin" | "dashboards" | "monitoring";
 
 /** An account. */
 export interface Login {

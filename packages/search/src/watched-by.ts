@@ -11,7 +11,7 @@ import {
 import { configMaps, persistentVolumeClaims, pods, secrets } from "@quartermaster/runtime/kinds";
 
 import { boundedData } from "./bounded-data.ts";
-import { markLabels } from "./marks.ts";
+import { ownerLabels } from "./owner-labels.ts";
 
 /** Objects besides the owned ones that bring a cluster back; that of the same name in the other group, where there are two. */
 export function watchedBy({ group }: Kind): readonly MappedSource[] {
@@ -20,27 +20,27 @@ export function watchedBy({ group }: Kind): readonly MappedSource[] {
     ? groups.filter((each) => each.group !== group)
     : [];
   return [
-    mappedFrom(marked(pods), clusterOf),
-    mappedFrom(marked(persistentVolumeClaims), clusterOf),
-    mappedFrom(marked(secrets), clusterOf),
+    mappedFrom(owned(pods), clusterOf),
+    mappedFrom(owned(persistentVolumeClaims), clusterOf),
+    mappedFrom(owned(secrets), clusterOf),
     ...others.map((kind) => mappedFrom({ kind }, ({ metadata }) => [metadata])),
   ];
 }
 
 /** Only what bears our mark is kept in memory. */
-export function marked<O extends KubeObject>(kind: Kind<O>): InformerRequest<O> {
-  const projection = markedData.get(kind.kind);
-  return { kind, labelSelector: markLabels.cluster, ...(projection === undefined ? {} : { projection }) };
+export function owned<O extends KubeObject>(kind: Kind<O>): InformerRequest<O> {
+  const projection = storedData.get(kind.kind);
+  return { kind, labelSelector: ownerLabels.cluster, ...(projection === undefined ? {} : { projection }) };
 }
 
 /** The label is a tenant's to write. Of ours only the record of very many users and roles is larger. */
-const markedData: ReadonlyMap<string, ReturnType<typeof boundedData>> = new Map([
+const storedData: ReadonlyMap<string, ReturnType<typeof boundedData>> = new Map([
   [configMaps.kind, boundedData(64)],
   [secrets.kind, boundedData(64)],
 ]);
 
 /** The cluster that an object names in its labels. */
 function clusterOf({ metadata: { namespace, labels } }: Live): readonly WokenRef[] {
-  const name = labels?.[markLabels.cluster];
+  const name = labels?.[ownerLabels.cluster];
   return name === undefined || namespace === undefined ? [] : [{ namespace, name }];
 }

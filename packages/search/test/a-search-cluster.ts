@@ -1,13 +1,13 @@
-import type { MonitoringWish } from "../src/model/read-monitoring.ts";
+import type { MonitoringSettings } from "../src/model/read-monitoring.ts";
 import type {
-  DashboardsWish,
+  DashboardsSettings,
   NodePool,
-  PodWish,
+  PodSettings,
   SearchCluster,
-  TlsWish,
+  TlsSettings,
 } from "../src/model/search-cluster.ts";
 
-const generated: TlsWish = {
+const generated: TlsSettings = {
   isEnabled: true,
   isGenerated: true,
   secret: undefined,
@@ -18,7 +18,7 @@ const generated: TlsWish = {
 };
 
 /** No wishes at all. */
-export const noWish: PodWish = {
+export const noSettings: PodSettings = {
   labels: {},
   annotations: {},
   spec: {},
@@ -43,7 +43,7 @@ export function aPool(changes: Partial<NodePool> = {}): NodePool {
     resources: undefined,
     pdb: undefined,
     autoscaling: undefined,
-    pod: noWish,
+    pod: noSettings,
     ...changes,
   };
 }
@@ -78,7 +78,7 @@ export function aSearchCluster(changes: Partial<SearchCluster> = {}): SearchClus
       adminDns: [],
       nodeDns: [],
     },
-    pod: noWish,
+    pod: noSettings,
     dashboards: undefined,
     monitoring: undefined,
     networkPolicy: { isEnabled: true, from: [] },
@@ -101,7 +101,7 @@ export function aSearchCluster(changes: Partial<SearchCluster> = {}): SearchClus
 }
 
 /** Dashboards as a spec that says nothing else asks for it. */
-export function aDashboards(changes: Partial<DashboardsWish> = {}): DashboardsWish {
+export function aDashboards(changes: Partial<DashboardsSettings> = {}): DashboardsSettings {
   return {
     version: "2.19.4",
     home: "/usr/share/opensearch-dashboards",
@@ -114,14 +114,14 @@ export function aDashboards(changes: Partial<DashboardsWish> = {}): DashboardsWi
     credentialsSecret: undefined,
     resources: undefined,
     service: { type: "ClusterIP", labels: {}, sourceRanges: [] },
-    pod: noWish,
+    pod: noSettings,
     ...changes,
   };
 }
 
 /** Monitoring as a spec that says nothing else asks for it. */
-export function aMonitoring(changes: Partial<MonitoringWish> = {}): MonitoringWish {
-  const part = (image: string): MonitoringWish["stack"]["parts"]["grafana"] => ({
+export function aMonitoring(changes: Partial<MonitoringSettings> = {}): MonitoringSettings {
+  const part = (image: string): MonitoringSettings["stack"]["parts"]["grafana"] => ({
     image: { name: image, pullSecrets: [] },
     resources: undefined,
   });

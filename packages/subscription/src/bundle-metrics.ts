@@ -6,13 +6,13 @@ import { seriesPrefix } from "./injection-metrics.ts";
 import { isAlwaysInjected } from "./injection/decide-injection.ts";
 
 /** The bundles that the controllers' watches hold, asked whenever the page is. */
-export interface BundleFigures {
+export interface BundleMetrics {
   readonly bundles: () => readonly Bundle[];
   readonly clusterBundles: () => readonly ClusterBundle[];
 }
 
 /** Registers how many bundles there are. Every replica counts what it sees: aggregate with `max`. */
-export function bundleMetrics(series: DomainSeries, { bundles, clusterBundles }: BundleFigures): void {
+export function bundleMetrics(series: DomainSeries, { bundles, clusterBundles }: BundleMetrics): void {
   const truth = ["true", "false"] as const;
   series.gauge(
     {
@@ -21,13 +21,13 @@ export function bundleMetrics(series: DomainSeries, { bundles, clusterBundles }:
       labels: { scope: ["Bundle", "ClusterBundle"], invalid: truth, auto: truth },
     },
     () => [
-      ...bundles().map((each) => figureOf("Bundle", each)),
-      ...clusterBundles().map((each) => figureOf("ClusterBundle", each)),
+      ...bundles().map((each) => metricOf("Bundle", each)),
+      ...clusterBundles().map((each) => metricOf("ClusterBundle", each)),
     ],
   );
 }
 
-function figureOf<const S extends "Bundle" | "ClusterBundle">(scope: S, object: Bundle | ClusterBundle) {
+function metricOf<const S extends "Bundle" | "ClusterBundle">(scope: S, object: Bundle | ClusterBundle) {
   const isInvalid = object.status?.conditions?.some(
     ({ type, status }) => type === conditionTypes.invalid && status === "True",
   );

@@ -62,10 +62,10 @@ export async function explainInjection(pod: unknown, options: ExplainOptions): P
 async function liveReaders({ client, namespace, system, signal }: ExplainOptions): Promise<FactReaders> {
   const labelled = async <O extends KubeObject>(
     kind: Kind<O>,
-    place: { readonly namespace?: string },
+    location: { readonly namespace?: string },
   ): Promise<readonly O[]> => {
     const labelSelector = `${ALWAYS_INJECT_LABEL}=true`;
-    return await Array.fromAsync(client.list(kind, { labelSelector, signal, ...place }));
+    return await Array.fromAsync(client.list(kind, { labelSelector, signal, ...location }));
   };
   const [bundles, clusterBundles] = await Promise.all([
     labelled(bundle.kind, { namespace }),
@@ -75,7 +75,8 @@ async function liveReaders({ client, namespace, system, signal }: ExplainOptions
     bundles: {
       labelledBundles: () => bundles,
       labelledClusterBundles: () => clusterBundles,
-      bundle: async (place, name) => await client.find(bundle.kind, { namespace: place, name }, { signal }),
+      bundle: async (location, name) =>
+        await client.find(bundle.kind, { namespace: location, name }, { signal }),
       clusterBundle: async (name) => await client.find(clusterBundle.kind, { name }, { signal }),
     },
     keys: new KeyIndex({ client, system }),

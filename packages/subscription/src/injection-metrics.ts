@@ -1,4 +1,4 @@
-import type { AccessAnswer, DomainSeries, WebhookServing } from "@quartermaster/runtime";
+import type { AccessDecision, DomainSeries, WebhookServing } from "@quartermaster/runtime";
 
 import type { InjectionDecision } from "./injection/injection-decision.ts";
 import { reasons } from "./reasons.ts";
@@ -12,11 +12,11 @@ export interface InjectionObserver {
   ): void;
   took(durationMs: number): void;
   resolved(source: "cache" | "live"): void;
-  reviewed(answer: AccessAnswer): void;
+  reviewed(response: AccessDecision): void;
 }
 
 /** What is asked whenever the page is. */
-export interface InjectionFigures {
+export interface InjectionMetrics {
   readonly serving: WebhookServing;
   readonly wallMs: () => number;
   /** Objects whose key names are known, and how many of them are watched. */
@@ -30,7 +30,7 @@ export const seriesPrefix = "quartermaster_subscription_injection";
 const buckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /** Registers the series of the pod webhook. No name of an object becomes a label. */
-export function injectionMetrics(series: DomainSeries, figures: InjectionFigures): InjectionObserver {
+export function injectionMetrics(series: DomainSeries, metrics: InjectionMetrics): InjectionObserver {
   const seconds = series.histogram({
     name: `${seriesPrefix}_duration_seconds`,
     help: "Time to decide upon a pod",
@@ -41,7 +41,7 @@ export function injectionMetrics(series: DomainSeries, figures: InjectionFigures
     help: "Questions whether an account may use a ClusterBundle, by answer and by whether it was known already",
     labels: { result: ["allowed", "denied", "error"], cached: ["true", "false"] },
   });
-  readFigures(series, figures);
+  readMetrics(series, metrics);
   return {
     decided: series.counter({
       name: `${seriesPrefix}_requests_total`,
@@ -67,7 +67,7 @@ export function injectionMetrics(series: DomainSeries, figures: InjectionFigures
   };
 }
 
-function readFigures(series: DomainSeries, { serving, wallMs, keyIndex }: InjectionFigures): void {
+function readMetrics(series: DomainSeries, { serving, wallMs, keyIndex }: InjectionMetrics): void {
   series.gauge(
     {
       name: `${seriesPrefix}_key_index_entries`,

@@ -52,7 +52,7 @@ export function podWebhook(options: PodWebhookOptions): WebhookRoute {
   const access = new AccessCache({
     client,
     system,
-    onAnswer: (each) => {
+    onReview: (each) => {
       observer.reviewed(each);
     },
   });
@@ -74,7 +74,7 @@ export function podWebhook(options: PodWebhookOptions): WebhookRoute {
     const startMs = system.monotonicMs();
     try {
       const isExcluded = excludedNamespaces.includes(request.namespace ?? "");
-      const decision = isExcluded ? skipped() : await answer(request, { readers, settings, signal });
+      const decision = isExcluded ? skipped() : await response(request, { readers, settings, signal });
       observer.decided(decision);
       return decision.admission;
     } catch (error) {
@@ -87,15 +87,15 @@ export function podWebhook(options: PodWebhookOptions): WebhookRoute {
   return { kind: "admission", path: podWebhookPath, bodyLimitBytes: 6 * 2 ** 20, decide };
 }
 
-interface Means {
+interface WebhookDeps {
   readonly readers: FactReaders;
   readonly settings: SubscriptionSettings;
   readonly signal: AbortSignal;
 }
 
-async function answer(
+async function response(
   request: AdmissionRequest,
-  { readers, settings, signal }: Means,
+  { readers, settings, signal }: WebhookDeps,
 ): Promise<InjectionDecision> {
   const { resource, subResource = "", operation, object, oldObject, namespace = "" } = request;
   if (resource.group !== "" || resource.resource !== "pods") return skipped();

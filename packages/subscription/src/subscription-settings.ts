@@ -53,10 +53,10 @@ export class SubscriptionSettingsError extends Error {
 export function readSubscriptionSettings(content: unknown): SubscriptionSettings {
   const parsed = settingsFile.safeParse(content ?? {});
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) =>
+    const problems = parsed.error.issues.map(({ path, message }) =>
       [path.join("."), message].filter((part) => part !== "").join(": "),
     );
-    throw new SubscriptionSettingsError(faults.join("; "));
+    throw new SubscriptionSettingsError(problems.join("; "));
   }
   const { driver, ...settings } = parsed.data;
   return Object.freeze({ ...settings, driver: driver ?? drivers[settings.profile] });

@@ -45,7 +45,7 @@ function configOf({ server, caPem, token }: Access): ClusterConfig {
   });
   return {
     server,
-    tls: { authorities: fixed<string | undefined>(caPem), insecure: false },
+    tls: { cas: fixed<string | undefined>(caPem), insecure: false },
     credentials: fixed({ token }),
     namespace: "default",
     contextName: "tests",

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** One request to a search engine; rejects when there was no answer. */
-export type AskEngine = (
+export type RequestEngine = (
   path: string,
   question: { readonly method: string; readonly body?: unknown },
 ) => Promise<{ readonly status: number; readonly body: string }>;
 
 /** What the load is put on, and how hard. */
 export interface DocumentLoadOptions {
-  readonly ask: AskEngine;
+  readonly request: RequestEngine;
   /** Made if it is not there. */
   readonly index: string;
   /** Settings of the index, e.g. `{ number_of_replicas: 1 }`. */
@@ -19,7 +19,7 @@ export interface DocumentLoadOptions {
   /** How long a client rests between a read and its next write (default: 0). */
   readonly pauseMs?: number;
   /** For so long a client tries a request again before it counts as failed (default: 60 s). */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** What became of the load. */
@@ -47,7 +47,7 @@ export interface DocumentLoad {
   end(): Promise<DocumentTally>;
 }
 
-const defaults = { clients: 2, pauseMs: 0, patienceMs: 60_000, settings: {} };
+const defaults = { clients: 2, pauseMs: 0, timeoutMs: 60_000, settings: {} };
 
 /**
  * Writes documents and reads them back as an application with retries would, and samples the health each second, until it is ended.
@@ -73,7 +73,7 @@ class LoadRun implements DocumentLoad {
   #retried = 0;
   #samples = 0;
   #red = 0;
-  #isOver = false;
+  #isFinished = false;
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(options: Required<DocumentLoadOptions>) {
@@ -95,7 +95,7 @@ class LoadRun implements DocumentLoad {
   }
 
   async end(): Promise<DocumentTally> {
-    this.#isOver = true;
+    this.#isFinished = true;
     await this.#work;
     const lost = await this.#missing();
     return {
@@ -113,7 +113,7 @@ class LoadRun implements DocumentLoad {
   async #client(at: number): Promise<void> {
     const { index } = this.#options;
     const own: string[] = [];
-    for (let number = 0; !this.#isOver; number += 1) {
+    for (let number = 0; !this.#isFinished; number += 1) {
       const id = `${String(at)}-${String(number)}`;
       const value = createHash("sha256").update(`${index} ${id}`).digest("hex");
       const made = await this.#send(`/${index}/_doc/${id}`, { method: "PUT", body: { value } }, [200, 201]);
@@ -130,7 +130,7 @@ class LoadRun implements DocumentLoad {
   }
 
   async #watchHealth(): Promise<void> {
-    while (!this.#isOver) {
+    while (!this.#isFinished) {
       const body = await this.#once("/_cluster/health?timeout=1s", { method: "GET" }, [200]);
       if (body !== undefined) this.#samples += 1;
       if (body?.includes('"status":"red"') === true) this.#red += 1;
@@ -156,7 +156,7 @@ class LoadRun implements DocumentLoad {
     question: { readonly method: string; readonly body?: unknown },
     accepts: readonly number[],
   ): Promise<string | undefined> {
-    const endMs = performance.now() + this.#options.patienceMs;
+    const endMs = performance.now() + this.#options.timeoutMs;
     for (;;) {
       const body = await this.#once(path, question, accepts);
       if (body !== undefined) return body;
@@ -175,7 +175,7 @@ class LoadRun implements DocumentLoad {
     accepts: readonly number[],
   ): Promise<string | undefined> {
     try {
-      const { status, body } = await this.#options.ask(path, question);
+      const { status, body } = await this.#options.request(path, question);
       return accepts.includes(status) ? body : undefined;
     } catch {
       // No answer is an answer too: the request may have been carried out, and is sent again.

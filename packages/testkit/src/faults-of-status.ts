@@ -10,14 +10,14 @@ export type StatusFaults = readonly string[];
 export function faultsOfStatus(object: unknown): StatusFaults {
   const { metadata, status } = judgedObject.parse(object);
   const { observedGeneration, conditions } = status;
-  const said = new Map(conditions.map((condition) => [condition.type, condition.status]));
+  const output = new Map(conditions.map((condition) => [condition.type, condition.status]));
   return [
-    ...REQUIRED.filter((type) => !said.has(type)).map((type) => `there is no condition ${type}`),
-    ...EXCLUSIVE.filter((pair) => pair.every((type) => said.get(type) === "True")).map(
+    ...REQUIRED.filter((type) => !output.has(type)).map((type) => `there is no condition ${type}`),
+    ...EXCLUSIVE.filter((pair) => pair.every((type) => output.get(type) === "True")).map(
       (pair) => `${pair.join(" and ")} at once`,
     ),
     ...faultsOfGeneration(observedGeneration, metadata.generation ?? 0),
-    ...(said.size === conditions.length ? [] : ["a condition stands there twice"]),
+    ...(output.size === conditions.length ? [] : ["a condition stands there twice"]),
     ...conditions.flatMap((condition) => faultsOfCondition(condition, observedGeneration)),
   ];
 }

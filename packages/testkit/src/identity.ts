@@ -45,12 +45,12 @@ export async function makeIdentity(
   await api.apply(core, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace } });
   if (rules.length > 0) await bind(api, { namespace, name, rules, scope: "namespace" });
   if (clusterRules.length > 0) await bind(api, { namespace, name, rules: clusterRules, scope: "cluster" });
-  const answer = await api.send({
+  const response = await api.send({
     method: "POST",
     path: `${core}/token`,
     body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
   });
-  const { token } = tokenAnswer.parse(JSON.parse(answer.body)).status;
+  const { token } = tokenResponse.parse(JSON.parse(response.body)).status;
   return {
     server: access.server,
     caPem: access.caPem,
@@ -60,7 +60,7 @@ export async function makeIdentity(
   };
 }
 
-const tokenAnswer = z.object({ status: z.object({ token: z.string() }) });
+const tokenResponse = z.object({ status: z.object({ token: z.string() }) });
 
 interface Binding {
   readonly namespace: string;

@@ -1,5 +1,5 @@
 export { AuditLog, parseAuditLines, WRITING_VERBS } from "./audit/audit-log.ts";
-export type { AuditEntry, AuditFilter, AuditMark } from "./audit/audit-log.ts";
+export type { AuditEntry, AuditFilter, AuditPosition } from "./audit/audit-log.ts";
 export { aConfigMap, aDeployment, aJob, aSecret } from "./builders/workloads.ts";
 export type {
   BuiltConfigMap,
@@ -15,7 +15,7 @@ export { connect, serveKinds } from "./connect.ts";
 export type { Access, Connection } from "./connect.ts";
 export { cpuMs } from "./cpu-ms.ts";
 export { startDocumentLoad } from "./document-load.ts";
-export type { AskEngine, DocumentLoad, DocumentLoadOptions, DocumentTally } from "./document-load.ts";
+export type { RequestEngine, DocumentLoad, DocumentLoadOptions, DocumentTally } from "./document-load.ts";
 export { eventDrivenSystem } from "./event-driven-system.ts";
 export { eventually } from "./eventually.ts";
 export type { EventuallyOptions } from "./eventually.ts";
@@ -49,7 +49,7 @@ export type { TestNamespace } from "./shared-cluster/test-namespace.ts";
 export { isWritePoint } from "./fault-proxy/seen-request.ts";
 export type { RequestMatch, SeenRequest } from "./fault-proxy/seen-request.ts";
 export { conflict, expired, htmlPage, refused, serverError, tooManyRequests } from "./fault-proxy/fault.ts";
-export type { Fault, InterleavedRequest, SyntheticAnswer } from "./fault-proxy/fault.ts";
+export type { Fault, InterleavedRequest, SyntheticResponse } from "./fault-proxy/fault.ts";
 export type { InjectedFault } from "./fault-proxy/fault-plan.ts";
 export { interruptEachWrite, writesUponOthers } from "./interrupt-each-write.ts";
 export type { Fate, Interruption, RecordedWork } from "./interrupt-each-write.ts";

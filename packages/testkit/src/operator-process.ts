@@ -33,8 +33,8 @@ export async function startOperator(
   flags: readonly string[],
   { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<OperatorProcess> {
-  const folder = await mkdtemp(path.join(tmpdir(), "qm-operator-"));
-  const kubeconfigPath = path.join(folder, "kubeconfig");
+  const directory = await mkdtemp(path.join(tmpdir(), "qm-operator-"));
+  const kubeconfigPath = path.join(directory, "kubeconfig");
   await writeFile(kubeconfigPath, kubeconfigOf(access));
   const operator = new Operator(
     // As deploy/ starts it (decision 0008), with the heap that V8 allows itself in a container of 512 MiB, the limit there.
@@ -50,7 +50,7 @@ export async function startOperator(
       "127.0.0.1",
       ...flags,
     ],
-    { folder, env },
+    { directory, env },
   );
   operator.start();
   return operator;
@@ -58,17 +58,17 @@ export async function startOperator(
 
 class Operator implements OperatorProcess {
   readonly #args: readonly string[];
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
   #output = "";
 
   constructor(
     args: readonly string[],
-    { folder, env }: { readonly folder: string; readonly env: Readonly<Record<string, string>> },
+    { directory, env }: { readonly directory: string; readonly env: Readonly<Record<string, string>> },
   ) {
     this.#args = args;
-    this.#folder = folder;
+    this.#directory = directory;
     this.#env = env;
   }
 
@@ -115,7 +115,7 @@ class Operator implements OperatorProcess {
   async [Symbol.asyncDispose](): Promise<void> {
     this.kill();
     await this.ended();
-    await rm(this.#folder, { recursive: true, force: true });
+    await rm(this.#directory, { recursive: true, force: true });
   }
 }
 

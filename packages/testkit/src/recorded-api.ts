@@ -43,7 +43,7 @@ export class RecordedApi {
   /** Called before each read of one object, which may fail. */
   beforeRead: (object: string) => void = () => undefined;
   /** What requests without a method of their own are answered, e.g. access reviews. */
-  answerRaw: (path: string, body: unknown) => unknown = () => ({});
+  respondRaw: (path: string, body: unknown) => unknown = () => ({});
   readonly #objects = new Map<string, Live>();
   #version = 0;
   #number = 0;
@@ -108,7 +108,7 @@ export class RecordedApi {
         options: SentOptions & { readonly patch: { readonly body?: unknown } },
       ) => await this.#write({ verb: "patch", kind, ref, user, body: options.patch.body, options }),
       raw: async ({ path, body }: { readonly path: string; readonly body?: unknown }) =>
-        await Promise.resolve(this.answerRaw(path, body)),
+        await Promise.resolve(this.respondRaw(path, body)),
       as: ({ user: other }: { readonly user: string }) => this.#clientFor(other),
     };
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of the interface that writers use
@@ -128,10 +128,10 @@ export class RecordedApi {
       this.beforeWrite(write, this.#number);
       this.writes.push(write);
     } else this.beforeDryRun();
-    return this.#answer({ kind, ref, ...sent }, isDryRun);
+    return this.#response({ kind, ref, ...sent }, isDryRun);
   }
 
-  #answer({ verb, kind, ref, body, options }: Sent, isDryRun: boolean): Live {
+  #response({ verb, kind, ref, body, options }: Sent, isDryRun: boolean): Live {
     const before = this.find(kind.kind, ref);
     const meant = verb === "delete" ? options.preconditions : meantBy(body, options);
     const refused = refusalOf(verb, before, meant);

@@ -176,9 +176,9 @@ export class RecordedReconcile {
       store: (kind) => this.#store(kind, isStored),
       apply: async (kind, desired) => await this.#apply(kind, desired, owner),
       follow: (kind, ref) => {
-        const place = { namespace: owner.metadata.namespace, ...ref };
-        this.followed.add(idOf(kind, place));
-        return this.read(kind, place);
+        const location = { namespace: owner.metadata.namespace, ...ref };
+        this.followed.add(idOf(kind, location));
+        return this.read(kind, location);
       },
       memory: (slot) => this.#remembered(slot),
     };

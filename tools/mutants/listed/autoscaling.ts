@@ -33,12 +33,16 @@ export const autoscalingMutants: readonly ListedMutant[] = listOf("search", [
     'return type === "Prometheus" ? queryKey("avg(rate)") : type;',
   ],
   ["too few nodes by rounding", "Math.ceil(total / target - dust);", "Math.round(total / target - dust);"],
-  ["the first metric wins", "up: Math.max(0, ...answers.map(({ up }) => up)),", "up: answers[0]?.up ?? 0,"],
+  [
+    "the first metric wins",
+    "up: Math.max(0, ...responses.map(({ up }) => up)),",
+    "up: responses[0]?.up ?? 0,",
+  ],
   ["negative answers count", "if (!/^\\d+(?:", "if (!/^-?\\d+(?:"],
   [
     "queries without a stack of the cluster's own are accepted",
-    'const isUnanswered = mode !== "Standalone" && queriesOf([pool]).length > 0;',
-    "const isUnanswered = mode === undefined && queriesOf([pool]).length > 0;",
+    'const hasNoResponse = mode !== "Standalone" && queriesOf([pool]).length > 0;',
+    "const hasNoResponse = mode === undefined && queriesOf([pool]).length > 0;",
   ],
   [
     "a forged target is believed",
@@ -52,7 +56,7 @@ export const autoscalingMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "every sample starts a reconcile",
-    "return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.told;",
+    "return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.reported;",
     "return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== undefined;",
   ],
   [

@@ -70,8 +70,8 @@ export const installPlanMutants: readonly ListedMutant[] = listOf("install-plan"
   ],
   [
     "a stranger takes over",
-    "names.filter((_name, index) => answers[index] !== true)",
-    "names.filter((_name, index) => answers[index] === undefined)",
+    "names.filter((_name, index) => responses[index] !== true)",
+    "names.filter((_name, index) => responses[index] === undefined)",
   ],
   ["historyLimit keeps one more", ".slice(plan.spec.historyLimit)", ".slice(plan.spec.historyLimit + 1)"],
   [
@@ -176,8 +176,8 @@ export const installPlanMutants: readonly ListedMutant[] = listOf("install-plan"
   ],
   [
     "valid without a check",
-    "const isKnown = hasStarted(seen.plan) || isAnswered;",
-    "const isKnown = hasStarted(seen.plan) || !isAnswered;",
+    "const isKnown = hasStarted(seen.plan) || isDecided;",
+    "const isKnown = hasStarted(seen.plan) || !isDecided;",
   ],
   [
     "tells which namespaces exist",

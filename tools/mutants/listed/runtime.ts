@@ -97,13 +97,13 @@ export const runtimeMutants: readonly ListedMutant[] = listOf("runtime", [
   ],
   [
     "works without its finalizer",
-    'return isMarked ? "active" : "needsFinalizer";',
-    'return isMarked ? "active" : "active";',
+    'return hasOwnerLabels ? "active" : "needsFinalizer";',
+    'return hasOwnerLabels ? "active" : "active";',
   ],
   [
     "works on what is being deleted",
-    "if (metadata.deletionTimestamp === undefined) return isMarked",
-    'if (metadata.deletionTimestamp !== "") return isMarked',
+    "if (metadata.deletionTimestamp === undefined) return hasOwnerLabels",
+    'if (metadata.deletionTimestamp !== "") return hasOwnerLabels',
   ],
   [
     "a held object reads as reconciling",

@@ -39,8 +39,8 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "a host that only ends like an allowed one is allowed",
-    "place.host.endsWith(entry.host.slice(1));",
-    "place.host.endsWith(entry.host.slice(2));",
+    "location.host.endsWith(entry.host.slice(1));",
+    "location.host.endsWith(entry.host.slice(2));",
   ],
   [
     "an administrator's list reaches the metadata service",
@@ -49,8 +49,8 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "TLS is not asked for",
-    "if (entry.scheme !== place.scheme || portOf(entry) !== portOf(place)) return false;",
-    "if (entry.port !== place.port) return false;",
+    "if (entry.scheme !== location.scheme || portOf(entry) !== portOf(location)) return false;",
+    "if (entry.port !== location.port) return false;",
   ],
   [
     "a folder leaves path.repo",
@@ -119,8 +119,8 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "a claim without owner labels is mounted",
-    "if (owner === undefined || labels[markLabels.uid] === undefined)",
-    "if (owner !== undefined && labels[markLabels.uid] === undefined)",
+    "if (owner === undefined || labels[ownerLabels.uid] === undefined)",
+    "if (owner !== undefined && labels[ownerLabels.uid] === undefined)",
   ],
   [
     "a claim of another cluster is mounted",
@@ -129,7 +129,7 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "a claim of another pool is mounted",
-    "if (labels[markLabels.pool] !== pool) return",
+    "if (labels[ownerLabels.pool] !== pool) return",
     "if (labels[markLabels.pool] === undefined) return",
   ],
   [
@@ -179,8 +179,8 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
   ],
   [
     "a license whose ClusterLicense is there counts as lost",
-    "const isGone = seen.license.clusterLicense === undefined;",
-    "const isGone = seen.license.wanted === undefined;",
+    "const isDeleted = seen.license.clusterLicense === undefined;",
+    "const isDeleted = seen.license.wanted === undefined;",
   ],
   [
     "an ended license makes way for basic although another one is there",

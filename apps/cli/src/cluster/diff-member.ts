@@ -63,8 +63,8 @@ function judged(
 ): Pick<ObjectDiff, "action" | "changes" | "message"> {
   if (live === undefined) return { action: "create", changes: [] };
   if (changes.length === 0) return { action: "none", changes };
-  const isMarked = live.metadata.labels?.[planIdLabel] !== undefined;
-  return { action: "update", changes, ...(isMarked ? {} : { message: foreign }) };
+  const hasOwnerLabels = live.metadata.labels?.[planIdLabel] !== undefined;
+  return { action: "update", changes, ...(hasOwnerLabels ? {} : { message: foreign }) };
 }
 
 const foreign = "not created by a plan; lifecycle.adoption decides whether this plan may take it over";

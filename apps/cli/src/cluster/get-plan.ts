@@ -20,30 +20,30 @@ export async function getPlan(
   );
 }
 
-const lookEveryMs = 1_000;
+const observeEveryMs = 1_000;
 
 /** How long to look at a plan, and what for. */
 export interface PlanWatch {
   readonly cluster: Cluster;
   readonly context: CommandContext;
   readonly limitMs: number;
-  readonly isOver: (plan: InstallPlan) => boolean;
+  readonly isFinished: (plan: InstallPlan) => boolean;
   /** Gets every picture of the plan, and whether it is the last one. */
   readonly show?: (plan: InstallPlan, isLast: boolean) => void;
 }
 
 /** Asks every second: one small read, for as long as a person looks. Returns the plan as it was last seen. */
 export async function watchPlan(name: string, watch: PlanWatch): Promise<InstallPlan> {
-  const { cluster, limitMs, isOver, show } = watch;
+  const { cluster, limitMs, isFinished, show } = watch;
   const { system, signal } = watch.context;
   const end = system.monotonicMs() + limitMs;
   for (;;) {
     const plan = await getPlan(cluster, name, signal);
     const leftMs = end - system.monotonicMs();
-    const isLast = isOver(plan) || leftMs <= 0;
+    const isLast = isFinished(plan) || leftMs <= 0;
     show?.(plan, isLast);
     if (isLast) return plan;
-    await system.sleep(Math.min(lookEveryMs, leftMs), signal);
+    await system.sleep(Math.min(observeEveryMs, leftMs), signal);
   }
 }
 

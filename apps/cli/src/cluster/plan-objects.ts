@@ -2,7 +2,7 @@ import { type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
   flattenList,
   type ManifestSecret,
-  objectFaults,
+  objectProblems,
   resolveManifest,
 } from "@quartermaster/install-plan/offline";
 import { defineKind, type KubeObject } from "@quartermaster/runtime";
@@ -45,9 +45,9 @@ function objectsIn(value: unknown): readonly JsonObject[] {
   const flattened = flattenList(value);
   if (flattened.kind === "refused") throw new CliError(flattened.message);
   return flattened.items.map((item) => {
-    const [fault] = objectFaults(item);
-    if (fault !== undefined)
-      throw new CliError(`the plan contains an invalid object: ${fault.field} ${fault.message}`);
+    const [problem] = objectProblems(item);
+    if (problem !== undefined)
+      throw new CliError(`the plan contains an invalid object: ${problem.field} ${problem.message}`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- objectFaults has found that it is an object
     return item as JsonObject;
   });

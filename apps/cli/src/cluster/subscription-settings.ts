@@ -31,11 +31,11 @@ const configMap = { name: "quartermaster-subscription", key: "subscription.json"
  */
 export async function subscriptionSettings(source: SettingsSource): Promise<SubscriptionSettings> {
   if (source.file !== undefined) return parsed(await contentOf(source.file), source.file);
-  const place = `ConfigMap ${source.operatorNamespace}/${configMap.name}`;
+  const location = `ConfigMap ${source.operatorNamespace}/${configMap.name}`;
   const text = await clusterText(source);
-  if (text.kind === "text") return parsed(text.content, place);
+  if (text.kind === "text") return parsed(text.content, location);
   source.note(
-    `${place} ${text.kind === "missing" ? "does not exist" : "may not be read"}: the defaults are assumed`,
+    `${location} ${text.kind === "missing" ? "does not exist" : "may not be read"}: the defaults are assumed`,
   );
   return readSubscriptionSettings({});
 }
@@ -64,11 +64,11 @@ async function contentOf(file: string): Promise<string> {
   }
 }
 
-function parsed(content: string, place: string): SubscriptionSettings {
+function parsed(content: string, location: string): SubscriptionSettings {
   try {
     return readSubscriptionSettings(JSON.parse(content));
   } catch (error) {
-    const fault = error instanceof SubscriptionSettingsError ? error.message : "not JSON";
-    throw new CliError(`settings of subscription injection in ${place}: ${fault}`);
+    const problem = error instanceof SubscriptionSettingsError ? error.message : "not JSON";
+    throw new CliError(`settings of subscription injection in ${location}: ${problem}`);
   }
 }

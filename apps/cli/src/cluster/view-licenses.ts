@@ -1,8 +1,8 @@
 import {
-  type LicenseWorld,
+  type LicenseState,
   type LicensingSettings,
   licensingSettings,
-  readLicenseWorld,
+  readLicenseState,
 } from "@quartermaster/licensing";
 
 import type { CommandContext } from "../command.ts";
@@ -25,7 +25,7 @@ export const licenseOptions: OptionSpecs = {
 
 /** What such a command works with. */
 export interface LicenseView {
-  readonly world: LicenseWorld;
+  readonly state: LicenseState;
   readonly settings: LicensingSettings;
   readonly nowMs: number;
   /** Namespace that the person means. */
@@ -36,9 +36,9 @@ export interface LicenseView {
 export async function viewLicenses(invocation: Invocation, context: CommandContext): Promise<LicenseView> {
   await using cluster: Cluster = await connect(invocation, context);
   const licenseNamespace = invocation.text("license-namespace") ?? licensingSettings.licenseNamespace;
-  const world = await readLicenseWorld(cluster.client, { licenseNamespace, signal: context.signal });
+  const state = await readLicenseState(cluster.client, { licenseNamespace, signal: context.signal });
   return {
-    world,
+    state,
     settings: { ...licensingSettings, licenseNamespace },
     nowMs: context.system.wallMs(),
     namespace: cluster.namespace,

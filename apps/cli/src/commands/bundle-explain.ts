@@ -76,8 +76,8 @@ interface PodInFile {
 }
 
 async function podOfFile(file: string, { readStandardInput }: CommandContext): Promise<PodInFile> {
-  const { documents, faults } = await readInput([file], readStandardInput);
-  if (faults.length > 0) throw new CliError(faults.join("\n"));
+  const { documents, problems } = await readInput([file], readStandardInput);
+  if (problems.length > 0) throw new CliError(problems.join("\n"));
   const pods = documents.flatMap(({ value }) => podIn(value) ?? []);
   const [first, ...others] = pods;
   if (first === undefined) throw new CliError(`${file}: no pod and no workload found`, exitCode.notFound);

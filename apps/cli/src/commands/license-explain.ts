@@ -1,6 +1,6 @@
 import type { ClusterLicense, EnterpriseLicense } from "@quartermaster/api/licensing";
 import { effectiveExpiryMs } from "@quartermaster/license-selection";
-import { type ExplainedCluster, explainLicenses, type LicenseWorld } from "@quartermaster/licensing";
+import { type ExplainedCluster, explainLicenses, type LicenseState } from "@quartermaster/licensing";
 import type { Live } from "@quartermaster/runtime";
 
 import { licenseOptions, viewLicenses } from "../cluster/view-licenses.ts";
@@ -18,13 +18,13 @@ export const licenseExplainCommand: Command = {
   run: async (invocation, context) => {
     const [name] = invocation.positionals;
     if (name === undefined) throw usageError("required operand <cluster> not set");
-    const { world, settings, nowMs, namespace } = await viewLicenses(invocation, context);
-    const explained = explainLicenses(world, nowMs, settings).find(
+    const { state, settings, nowMs, namespace } = await viewLicenses(invocation, context);
+    const explained = explainLicenses(state, nowMs, settings).find(
       ({ cluster: { metadata } }) => metadata.name === name && metadata.namespace === namespace,
     );
     if (explained === undefined)
       throw new CliError(`no ElasticsearchCluster ${name} in namespace ${namespace}`, exitCode.notFound);
-    const note = unjudged(world, { namespace, licenseNamespace: settings.licenseNamespace });
+    const note = unjudged(state, { namespace, licenseNamespace: settings.licenseNamespace });
     const data = { ...explanationOf(explained), ...(note === undefined ? {} : { note }) };
     print(context.terminal, invocation.format, { data, text: textOf(data) });
     return note === undefined ? exitCode.ok : exitCode.notReady;
@@ -33,7 +33,7 @@ export const licenseExplainCommand: Command = {
 
 /** Says so where no license controller has judged what the decision depends on: then no license is applied. */
 function unjudged(
-  { enterprise, licenses }: LicenseWorld,
+  { enterprise, licenses }: LicenseState,
   { namespace, licenseNamespace }: { readonly namespace: string; readonly licenseNamespace: string },
 ): string | undefined {
   const judgeable: readonly Live<EnterpriseLicense | ClusterLicense>[] = [

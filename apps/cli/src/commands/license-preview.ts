@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 
 import type { EnterpriseLicense } from "@quartermaster/api/licensing";
 import { importLicense, readLicenseFile } from "@quartermaster/license-selection";
-import { type ExplainedCluster, explainLicenses, type LicenseWorld } from "@quartermaster/licensing";
+import { type ExplainedCluster, explainLicenses, type LicenseState } from "@quartermaster/licensing";
 import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 
@@ -23,9 +23,9 @@ export const licensePreviewCommand: Command = {
     if (action === undefined || subject === undefined)
       throw usageError("required operands: add <file>, delete <license> or at <time>");
     const view = await viewLicenses(invocation, context);
-    const before = explainLicenses(view.world, view.nowMs, view.settings);
+    const before = explainLicenses(view.state, view.nowMs, view.settings);
     const after = await changed(view, action, subject);
-    const changes = changesOf(before, explainLicenses(after.world, after.nowMs, view.settings));
+    const changes = changesOf(before, explainLicenses(after.state, after.nowMs, view.settings));
     const rows = changes.map(({ cluster, from, to, reason }) => [cluster, from, "->", to, reason]);
     const text =
       rows.length === 0 ? "no cluster changes" : table([["CLUSTER", "FROM", "", "TO", "REASON"], ...rows]);
@@ -34,22 +34,22 @@ export const licensePreviewCommand: Command = {
   },
 };
 
-type Changed = Pick<LicenseView, "world" | "nowMs">;
+type Changed = Pick<LicenseView, "state" | "nowMs">;
 
 async function changed(
-  { world, nowMs, settings }: LicenseView,
+  { state, nowMs, settings }: LicenseView,
   action: string,
   subject: string,
 ): Promise<Changed> {
-  if (action === "at") return { world, nowMs: momentOf(subject) };
+  if (action === "at") return { state, nowMs: momentOf(subject) };
   if (action === "delete") {
-    const enterprise = world.enterprise.filter(({ metadata }) => metadata.name !== subject);
-    if (enterprise.length === world.enterprise.length)
+    const enterprise = state.enterprise.filter(({ metadata }) => metadata.name !== subject);
+    if (enterprise.length === state.enterprise.length)
       throw new CliError(`no EnterpriseLicense ${subject}`, exitCode.notFound);
-    return { world: { ...world, enterprise }, nowMs };
+    return { state: { ...state, enterprise }, nowMs };
   }
   if (action !== "add") throw usageError(`unknown preview ${action}: add, delete or at`);
-  return { world: withFile(world, await readFile(subject, "utf8"), settings.licenseNamespace), nowMs };
+  return { state: withFile(state, await readFile(subject, "utf8"), settings.licenseNamespace), nowMs };
 }
 
 function momentOf(text: string): number {
@@ -58,7 +58,7 @@ function momentOf(text: string): number {
   return momentMs;
 }
 
-function withFile(world: LicenseWorld, text: string, namespace: string): LicenseWorld {
+function withFile(state: LicenseState, text: string, namespace: string): LicenseState {
   const file = readLicenseFile(text);
   if (file.kind === "unreadable") throw new CliError(file.message);
   if (file.kind === "stack")
@@ -77,7 +77,7 @@ function withFile(world: LicenseWorld, text: string, namespace: string): License
     data: Object.fromEntries(data),
     metadata: { ...identity, name: "preview-signatures" },
   } as unknown as Live<Secret>;
-  return { ...world, enterprise: [...world.enterprise, added], secrets: [...world.secrets, signatures] };
+  return { ...state, enterprise: [...state.enterprise, added], secrets: [...state.secrets, signatures] };
 }
 
 interface Change {

@@ -25,7 +25,7 @@ interface PoolStatus {
     readonly name: string;
     readonly used: number;
     readonly limit: number;
-    readonly fault: string;
+    readonly problem: string;
   }[];
   readonly calendar: readonly { readonly name: string; readonly type: string; readonly days: number }[];
   readonly unmatched: readonly { readonly cluster: string; readonly reason: string }[];
@@ -33,16 +33,16 @@ interface PoolStatus {
 
 const dayMs = 86_400_000;
 
-function statusOf({ world, settings, nowMs }: LicenseView): PoolStatus {
-  const stores = storesOf(world, settings);
+function statusOf({ state, settings, nowMs }: LicenseView): PoolStatus {
+  const stores = storesOf(state, settings);
   const daysLeft = (expiryMs: number): number => Math.floor((expiryMs - nowMs) / dayMs);
   return {
-    licenses: stores.pool.licenses.map(({ license, fault }) => {
+    licenses: stores.pool.licenses.map(({ license, problem }) => {
       const { used, limit } = capacityOf(
         license,
         sumNeeds(allocationsOf(stores, license).map(({ need }) => need)),
       );
-      return { name: license.metadata.name, used, limit, fault: fault?.reason ?? "" };
+      return { name: license.metadata.name, used, limit, problem: problem?.reason ?? "" };
     }),
     calendar: stores.pool.licenses
       .flatMap(({ license, expiryMs, nested }) => [
@@ -54,7 +54,7 @@ function statusOf({ world, settings, nowMs }: LicenseView): PoolStatus {
         })),
       ])
       .toSorted((one, other) => one.days - other.days),
-    unmatched: explainLicenses(world, nowMs, settings).flatMap(
+    unmatched: explainLicenses(state, nowMs, settings).flatMap(
       ({ cluster: { metadata, status }, binding }) => {
         const isMatched =
           binding.target.kind !== "keep" ||
@@ -68,11 +68,11 @@ function statusOf({ world, settings, nowMs }: LicenseView): PoolStatus {
 }
 
 function textOf({ licenses, calendar, unmatched }: PoolStatus): string {
-  const pool = licenses.map(({ name, used, limit, fault }) => [
+  const pool = licenses.map(({ name, used, limit, problem }) => [
     name,
     `${String(used)}/${String(limit)}`,
     bar(used, limit),
-    fault,
+    problem,
   ]);
   const dates = calendar.map(({ name, type, days }) => [
     name,

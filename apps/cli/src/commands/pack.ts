@@ -54,7 +54,7 @@ export const packCommand: Command = {
     const input = await readInput(invocation.positionals, context.readStandardInput);
     if (invocation.flag("apply")) return await packAndApply(input, options, { invocation, context });
     const packed = pack(input.documents, options);
-    if (hasFaults(packed, input, context)) return exitCode.failed;
+    if (hasProblems(packed, input, context)) return exitCode.failed;
     show(packed, invocation, context);
     return exitCode.ok;
   },
@@ -72,7 +72,7 @@ async function packAndApply(
 ): Promise<ExitCode> {
   await using cluster = await connect(invocation, context);
   const packed = pack(input.documents, { ...options, namespace: cluster.namespace });
-  if (hasFaults(packed, input, context)) return exitCode.failed;
+  if (hasProblems(packed, input, context)) return exitCode.failed;
   const made = await applyPacked(packed, cluster, context);
   const text = `created InstallPlan ${made.metadata.namespace ?? ""}/${made.metadata.name}`;
   print(context.terminal, invocation.format, { data: made, text });
@@ -80,13 +80,13 @@ async function packAndApply(
 }
 
 /** Tells warnings and everything that is wrong, all at once. */
-function hasFaults(
+function hasProblems(
   { warnings, issues }: Packed,
-  { documents, faults }: InputReading,
+  { documents, problems }: InputReading,
   { terminal }: CommandContext,
 ): boolean {
-  const isUnread = documents.length === 0 && faults.length > 0;
-  const wrong = isUnread ? faults : [...faults, ...issues.map(({ message }) => message)];
+  const isUnread = documents.length === 0 && problems.length > 0;
+  const wrong = isUnread ? problems : [...problems, ...issues.map(({ message }) => message)];
   for (const warning of warnings) terminal.note(`warning: ${warning}`);
   for (const line of wrong) terminal.note(`error: ${line}`);
   return wrong.length > 0;
@@ -108,7 +108,7 @@ function packOptions(invocation: Invocation): PackOptions {
     serviceAccountName: dnsLabel("--service-account", invocation.text("service-account") ?? "default"),
     secrets,
     ...scopeOf(invocation),
-    stages: invocation.list("stage").map((words) => wantedStage(words)),
+    stages: invocation.list("stage").map((args) => wantedStage(args)),
     replaces,
     ...(invocation.flag("manual") ? { approval: "Manual" } : {}),
   };
@@ -121,10 +121,10 @@ function scopeOf(invocation: Invocation): Pick<PackOptions, "scope"> {
   throw usageError("--scope must be Namespace or Cluster");
 }
 
-function wantedStage(words: string): WantedStage {
-  const [name = "", selection = ""] = words.split("=", 2);
+function wantedStage(args: string): WantedStage {
+  const [name = "", selection = ""] = args.split("=", 2);
   if (name === "" || selection === "")
-    throw usageError(`--stage ${words}: must be <stage>=<Kind>[/<name>][,…]`);
+    throw usageError(`--stage ${args}: must be <stage>=<Kind>[/<name>][,…]`);
   return { name: dnsLabel("--stage", name), select: selection.split(",") };
 }
 

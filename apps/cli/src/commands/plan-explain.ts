@@ -47,8 +47,8 @@ async function planOfFile(
   context: CommandContext,
 ): Promise<InstallPlan> {
   if (invocation.positionals.length > 0) throw usageError("specify a plan or --file, not both");
-  const { documents, faults } = await readInput([file], context.readStandardInput);
-  if (faults.length > 0) throw new CliError(faults.join("\n"));
+  const { documents, problems } = await readInput([file], context.readStandardInput);
+  if (problems.length > 0) throw new CliError(problems.join("\n"));
   const plans: InstallPlan[] = [];
   for (const { value, source } of ourDocuments(documents).plans) {
     const issues = installPlan.check(value);

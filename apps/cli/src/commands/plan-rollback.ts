@@ -45,8 +45,8 @@ export const planRollbackCommand: Command = {
       return exitCode.ok;
     }
     await created(plan, cluster, signal);
-    const isOver = watchEnd((progress) => progress !== "undecided");
-    const made = await watchPlan(plan.metadata.name, { cluster, context, limitMs, isOver });
+    const isFinished = watchEnd((progress) => progress !== "undecided");
+    const made = await watchPlan(plan.metadata.name, { cluster, context, limitMs, isFinished });
     print(terminal, invocation.format, { data: made, text: rollbackText(made, { target, current }) });
     return /^(?:ready|underWay)$/.test(progressOf(made)) ? exitCode.ok : exitCode.notReady;
   },

@@ -61,8 +61,8 @@ async function watch(
     if (isText && isDue) terminal.redraw(cleanLines(text, { colors: terminal.hasColor }), isLast);
     shown = text;
   };
-  const isOver = watchEnd((progress) => progress === "ready");
-  return await watchPlan(name, { cluster, context, limitMs, isOver, show });
+  const isFinished = watchEnd((progress) => progress === "ready");
+  return await watchPlan(name, { cluster, context, limitMs, isFinished, show });
 }
 
 function treeOf(plan: InstallPlan, { terminal }: CommandContext): string {

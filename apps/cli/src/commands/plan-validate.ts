@@ -15,12 +15,12 @@ export const planValidateCommand: Command = {
   options: {},
   run: async ({ positionals, format }, { terminal, readStandardInput }) => {
     if (positionals.length === 0) throw usageError("specify a file, a folder or - for standard input");
-    const { documents, faults } = await readInput(positionals, readStandardInput);
+    const { documents, problems } = await readInput(positionals, readStandardInput);
     const found = ourDocuments(documents);
-    const wrong = [...faults, ...faultsOf(found, { isWhole: faults.length === 0 })];
+    const wrong = [...problems, ...problemsOf(found, { isWhole: problems.length === 0 })];
     const [checked, notChecked] = [found.plans.length + found.manifests.length, found.others.length];
     const text = wrong.length === 0 ? fineText(checked, notChecked) : wrong.join("\n");
-    print(terminal, format, { data: { documents: checked, notChecked, faults: wrong }, text });
+    print(terminal, format, { data: { documents: checked, notChecked, problems: wrong }, text });
     return wrong.length === 0 ? exitCode.ok : exitCode.failed;
   },
 };
@@ -30,22 +30,22 @@ function fineText(checked: number, notChecked: number): string {
   return `documents: ${checked}, all valid${rest}`;
 }
 
-function faultsOf(
+function problemsOf(
   { plans, manifests }: OurDocuments,
   { isWhole }: { readonly isWhole: boolean },
 ): readonly string[] {
   if (plans.length + manifests.length === 0) return isWhole ? ["no InstallPlan found"] : [];
   const tell = ({ value, source }: PackDocument, check: (value: unknown) => readonly string[]): string[] =>
-    check(value).map((fault) => `${source}: ${fault}`);
-  const isSound = ({ value }: PackDocument): boolean => manifestFaults(value).length === 0;
+    check(value).map((problem) => `${source}: ${problem}`);
+  const isSound = ({ value }: PackDocument): boolean => manifestProblems(value).length === 0;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind's own check has passed
   const sound = manifests.filter(isSound).map(({ value }) => value as ResourceManifest);
   return [
-    ...manifests.flatMap((manifest) => tell(manifest, manifestFaults)),
+    ...manifests.flatMap((manifest) => tell(manifest, manifestProblems)),
     ...plans.flatMap((plan) => tell(plan, (value) => planFaults(value, sound))),
   ];
 }
 
-function manifestFaults(value: unknown): readonly string[] {
+function manifestProblems(value: unknown): readonly string[] {
   return resourceManifest.check(value).map(({ path, message }) => `${path}: ${message}`);
 }

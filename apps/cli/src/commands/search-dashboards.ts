@@ -15,7 +15,7 @@ import type { Command } from "../command.ts";
 import { dashboardPage } from "../dashboard/dashboard-page.ts";
 import { readPanels } from "../dashboard/panel-data.ts";
 import {
-  type AskPrometheus,
+  type QueryPrometheus,
   prometheusAt,
   prometheusBehind,
   type TimeRange,
@@ -53,17 +53,17 @@ export const searchDashboardsCommand: Command = {
     const output = outputOf(invocation.text("output"));
     await using cluster = await connect(invocation, context);
     const object = await getSearchCluster(cluster, name, context.signal);
-    const ask = (await askAtAddress(invocation)) ?? askOfStack(object, cluster);
+    const request = (await queryAtAddress(invocation)) ?? queryOfStack(object, cluster);
     const range = rangeOf(context.system.wallMs(), span);
     const { namespace } = object.metadata;
     const scope = { namespace, cluster: name, range, signal: context.signal };
-    const panels = await readPanels(chosen.panels, ask, scope);
+    const panels = await readPanels(chosen.panels, request, scope);
     const title = `${scope.namespace}/${name}: ${chosen.title}`;
     const page = dashboardPage({ title, range, panels });
     if (output.file === undefined) {
-      const figures = panels.map(({ panel, lines }) => ({ panel: panel.title, lines }));
+      const metrics = panels.map(({ panel, lines }) => ({ panel: panel.title, lines }));
       print(context.terminal, output.format, {
-        data: { title, range, panels: figures },
+        data: { title, range, panels: metrics },
         text: page.trimEnd(),
       });
       return exitCode.ok;
@@ -126,7 +126,7 @@ async function named<T>(file: string, doing: Promise<T>): Promise<T> {
 }
 
 /** Undefined where the person names none. */
-async function askAtAddress(invocation: Invocation): Promise<AskPrometheus | undefined> {
+async function queryAtAddress(invocation: Invocation): Promise<QueryPrometheus | undefined> {
   const [address, caFile] = [invocation.text("prometheus"), invocation.text("prometheus-ca")];
   if (address !== undefined)
     return prometheusAt(
@@ -137,7 +137,7 @@ async function askAtAddress(invocation: Invocation): Promise<AskPrometheus | und
   return undefined;
 }
 
-function askOfStack({ metadata, status }: Live<ClusterObject>, cluster: Cluster): AskPrometheus {
+function queryOfStack({ metadata, status }: Live<ClusterObject>, cluster: Cluster): QueryPrometheus {
   const { name, namespace } = metadata;
   const stack = status?.monitoring?.stack ?? "not set";
   if (stack !== "Standalone")

@@ -11,7 +11,7 @@ import { print } from "../output/print.ts";
 import { colored, type Paint, plain } from "../render/paint.ts";
 import { isSearchReady, searchLine, searchStatusText, searchTitle } from "../render/search-status.ts";
 
-const lookEveryMs = 1_000;
+const observeEveryMs = 1_000;
 
 /** Shows search clusters: all of a namespace by a line each, or one with its nodes. */
 export const searchStatusCommand: Command = {
@@ -94,7 +94,7 @@ async function watch(
     if (isText && text !== shown) terminal.redraw(cleanLines(text, { colors: terminal.hasColor }), isLast);
     shown = text;
     if (isLast) return object;
-    await system.sleep(Math.min(lookEveryMs, leftMs), signal);
+    await system.sleep(Math.min(observeEveryMs, leftMs), signal);
   }
 }
 

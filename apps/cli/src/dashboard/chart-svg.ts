@@ -13,14 +13,14 @@ const frame = { left: 54, right: 10, top: 8, bottom: 22 } as const;
 
 /** Text as it may stand in HTML or SVG, also in an attribute. Names of others cannot become marks of ours. */
 export function escaped(text: string): string {
-  const marks: Readonly<Record<string, string>> = {
+  const ticks: Readonly<Record<string, string>> = {
     "&": "&amp;",
     "<": "&lt;",
     ">": "&gt;",
     '"': "&quot;",
     "'": "&#39;",
   };
-  return text.replaceAll(/[&<>"']/g, (mark) => marks[mark] ?? "");
+  return text.replaceAll(/[&<>"']/g, (tick) => ticks[tick] ?? "");
 }
 
 /** A chart of lines over time as SVG, without scripts: colours are classes `c0` to `c7` of the page. */
@@ -35,8 +35,8 @@ export function chartSvg({ lines, range, unit }: ChartRequest): string {
     frame.bottom -
     ((value - bounds.low) / (bounds.high - bounds.low)) * (chartSize.height - frame.top - frame.bottom);
   const paths = lines.map((line, at) => lineSvg(line, { x, y, at, stepSeconds: range.stepSeconds }));
-  const rows = axisMarks(bounds.low, bounds.high, unit).map((mark) => rowSvg(y(mark), valueText(mark, unit)));
-  const columns = timeMarks(range).map((mark) => columnSvg(x(mark), clockText(mark, range)));
+  const rows = axisTicks(bounds.low, bounds.high, unit).map((tick) => rowSvg(y(tick), valueText(tick, unit)));
+  const columns = timeTicks(range).map((tick) => columnSvg(x(tick), clockText(tick, range)));
   const area = lines.length === 1 ? areaSvg(lines[0]?.points ?? [], { x, y, range }) : "";
   return `<svg viewBox="0 0 ${String(chartSize.width)} ${String(chartSize.height)}" role="img">${rows.join("")}${columns.join("")}${area}${paths.join("")}</svg>`;
 }
@@ -50,14 +50,14 @@ function boundsOf(lines: readonly Line[]): { readonly low: number; readonly high
   return { low: low < 0 ? low * 1.08 : 0, high: high > 0 ? high * 1.08 : 0 };
 }
 
-interface Place {
+interface Location {
   readonly x: (at: number) => number;
   readonly y: (value: number) => number;
 }
 
 function lineSvg(
   { name, points }: Line,
-  { x, y, at, stepSeconds }: Place & { readonly at: number; readonly stepSeconds: number },
+  { x, y, at, stepSeconds }: Location & { readonly at: number; readonly stepSeconds: number },
 ): string {
   const runs = runsOf(points, stepSeconds);
   const colour = `c${String(at % 8)}`;
@@ -85,7 +85,10 @@ function runsOf(points: readonly Point[], stepSeconds: number): readonly (readon
   return runs;
 }
 
-function areaSvg(points: readonly Point[], { x, y, range }: Place & { readonly range: TimeRange }): string {
+function areaSvg(
+  points: readonly Point[],
+  { x, y, range }: Location & { readonly range: TimeRange },
+): string {
   return runsOf(points, range.stepSeconds)
     .filter((run) => run.length > 1)
     .map((run) => {
@@ -110,14 +113,14 @@ function columnSvg(at: number, text: string): string {
 }
 
 /** Round times of the day, at most six. */
-function timeMarks({ fromSeconds, toSeconds }: TimeRange): readonly number[] {
+function timeTicks({ fromSeconds, toSeconds }: TimeRange): readonly number[] {
   const steps = [60, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800];
   const span = toSeconds - fromSeconds;
   const step = steps.find((each) => span / each <= 6) ?? span;
-  const marks: number[] = [];
-  for (let at = Math.ceil(fromSeconds / step) * step; at <= toSeconds; at += step) marks.push(at);
+  const ticks: number[] = [];
+  for (let at = Math.ceil(fromSeconds / step) * step; at <= toSeconds; at += step) ticks.push(at);
   // Those at the very edges would be cut off.
-  return marks.filter((at) => at - fromSeconds > span * 0.02 && toSeconds - at > span * 0.03);
+  return ticks.filter((at) => at - fromSeconds > span * 0.02 && toSeconds - at > span * 0.03);
 }
 
 /** In UTC, as the page says. */
@@ -182,21 +185,21 @@ function digits(value: number): string {
 }
 
 /** Round values between the bounds, at most about five, for the marks of an axis. Sizes are round in KiB, MiB and so on. */
-export function axisMarks(low: number, high: number, unit = "short"): readonly number[] {
+export function axisTicks(low: number, high: number, unit = "short"): readonly number[] {
   const largest = Math.max(Math.abs(low), Math.abs(high));
   const power = unit === "bytes" ? Math.max(0, Math.floor(Math.log(largest) / Math.log(1024))) : 0;
   const scale = 1024 ** power;
-  return roundMarks(low / scale, high / scale, 4).map((mark) => mark * scale);
+  return roundTicks(low / scale, high / scale, 4).map((tick) => tick * scale);
 }
 
-function roundMarks(low: number, high: number, most: number): readonly number[] {
+function roundTicks(low: number, high: number, most: number): readonly number[] {
   const rough = (high - low) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = ([1, 2, 5, 10].find((each) => each * power >= rough) ?? 10) * power;
-  const marks: number[] = [];
+  const ticks: number[] = [];
   // Values of an exporter may be so large that adding 1 changes nothing: the count ends the loop, not the sum.
   const first = Math.ceil(low / step);
   for (let count = 0; count <= most && (first + count) * step <= high + step * 1e-6; count += 1)
-    marks.push(Number(((first + count) * step).toPrecision(12)));
-  return marks;
+    ticks.push(Number(((first + count) * step).toPrecision(12)));
+  return ticks;
 }

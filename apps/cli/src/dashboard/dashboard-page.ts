@@ -41,11 +41,11 @@ function card({ panel, lines, leftOut }: PanelData, range: TimeRange): string {
   return `<section><h2>${escaped(title)}</h2><p class="about">${escaped(description)}</p>${content}${more}</section>`;
 }
 
-/** The last value of each line; in words and in a colour where the panel has some for it. */
-function statBody({ unit, words = [] }: PanelData["panel"], lines: readonly Line[]): string {
+/** The last value of each line, as a label and in a color where the panel has some for it. */
+function statBody({ unit, labels = [] }: PanelData["panel"], lines: readonly Line[]): string {
   const stats = lines.map(({ name, points }) => {
     const value = points.at(-1)?.value ?? 0;
-    const known = words.find((each) => each.value === value);
+    const known = labels.find((each) => each.value === value);
     const text = known?.text ?? valueText(value, unit);
     return `<div class="stat ${known?.color ?? ""}"><strong>${escaped(text)}</strong><span>${escaped(shortened(name))}</span></div>`;
   });

@@ -1,7 +1,7 @@
 import { printable } from "@quartermaster/runtime";
 import type { Panel } from "@quartermaster/search/offline";
 
-import { type AskPrometheus, queryRange, type RangeSeries, type TimeRange } from "./prometheus.ts";
+import { type QueryPrometheus, queryRange, type RangeSeries, type TimeRange } from "./prometheus.ts";
 
 /** A line of a chart: values that are numbers, in the order of time. */
 export interface Line {
@@ -37,14 +37,14 @@ const mostLines = 24;
 /** Asks Prometheus for every query of the panels, one after the other. */
 export async function readPanels(
   panels: readonly Panel[],
-  ask: AskPrometheus,
+  request: QueryPrometheus,
   scope: PanelScope,
 ): Promise<readonly PanelData[]> {
   const data: PanelData[] = [];
   for (const panel of panels) {
     const lines: Line[] = [];
     for (const [expr, legend] of panel.queries) {
-      const series = await queryRange(ask, { ...scope, expr: filled(expr, scope) });
+      const series = await queryRange(request, { ...scope, expr: filled(expr, scope) });
       lines.push(...series.map((each) => lineOf(each, legend)));
     }
     const shown = lines.filter(({ points }) => points.length > 0).toSorted(byName);

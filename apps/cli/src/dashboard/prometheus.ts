@@ -7,35 +7,35 @@ import { z } from "zod";
 import { CliError, usageError } from "../errors.ts";
 
 /** Asks a Prometheus for a path with its query, e.g. `/api/v1/query_range?query=up…`, and gives its answer unread. */
-export type AskPrometheus = (path: string, signal: AbortSignal) => Promise<unknown>;
+export type QueryPrometheus = (path: string, signal: AbortSignal) => Promise<unknown>;
 
-const largestAnswerBytes = 8 * 1024 * 1024;
+const largestResponseBytes = 8 * 1024 * 1024;
 const timeoutMs = 30_000;
 
 /** A Prometheus at an address that the person names. Redirects are not followed. */
-export function prometheusAt(address: string, ca: string | undefined): AskPrometheus {
+export function prometheusAt(address: string, ca: string | undefined): QueryPrometheus {
   const base = addressOf(address);
   return async (path, signal) => {
     const url = new URL(`${base.pathname.replace(/\/$/, "")}${path}`, base);
     const send = url.protocol === "https:" ? requestHttps : requestHttp;
-    const asked = send(url, { signal, timeout: timeoutMs, ca });
+    const requested = send(url, { signal, timeout: timeoutMs, ca });
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    asked.once("timeout", () => asked.destroy(new Error("no answer within 30 s")));
-    asked.once("error", reject);
-    asked.once("response", (answer) => {
+    requested.once("timeout", () => requested.destroy(new Error("no answer within 30 s")));
+    requested.once("error", reject);
+    requested.once("response", (response) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
-      answer.on("data", (chunk: Buffer) => {
+      response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > largestAnswerBytes) asked.destroy(new Error("the answer is larger than 8 MiB"));
+        if (bytes > largestResponseBytes) requested.destroy(new Error("the answer is larger than 8 MiB"));
         else chunks.push(chunk);
       });
-      answer.once("error", reject);
-      answer.once("end", () => {
+      response.once("error", reject);
+      response.once("end", () => {
         resolve(Buffer.concat(chunks).toString());
       });
     });
-    asked.end();
+    requested.end();
     return parsed(await named(promise, base.origin), base.origin);
   };
 }
@@ -49,9 +49,9 @@ function addressOf(text: string): URL {
   return url;
 }
 
-async function named(answer: Promise<string>, where: string): Promise<string> {
+async function named(response: Promise<string>, where: string): Promise<string> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     throw new CliError(`cannot ask ${where}: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -73,7 +73,7 @@ export function prometheusBehind(
     service,
     port,
   }: { readonly namespace: string; readonly service: string; readonly port: number },
-): AskPrometheus {
+): QueryPrometheus {
   const base = `/api/v1/namespaces/${namespace}/services/https:${service}:${String(port)}/proxy`;
   return async (path, signal) =>
     await transport.send({
@@ -112,19 +112,19 @@ export interface TimeRange {
 
 /** The answer to a range query. Throws a CliError where it is none. */
 export async function queryRange(
-  ask: AskPrometheus,
+  request: QueryPrometheus,
   { expr, range, signal }: { readonly expr: string; readonly range: TimeRange; readonly signal: AbortSignal },
 ): Promise<readonly RangeSeries[]> {
-  const asked = new URLSearchParams({
+  const requested = new URLSearchParams({
     query: expr,
     start: String(range.fromSeconds),
     end: String(range.toSeconds),
     step: String(range.stepSeconds),
   });
-  const answer = await ask(`/api/v1/query_range?${asked.toString()}`, signal);
-  const failure = failureSchema.safeParse(answer);
+  const response = await request(`/api/v1/query_range?${requested.toString()}`, signal);
+  const failure = failureSchema.safeParse(response);
   if (failure.success) throw new CliError(`Prometheus refuses a query: ${failure.data.error}`);
-  const read = rangeSchema.safeParse(answer);
+  const read = rangeSchema.safeParse(response);
   if (!read.success) throw new CliError("the answer to a query is not one of Prometheus");
   return read.data.data.result;
 }

@@ -45,8 +45,8 @@ export const clusterOptions: OptionSpecs = {
 };
 
 /** Reads the words of the command line; throws a usage error that says what is wrong. */
-export function parseInvocation(words: readonly string[], options: OptionSpecs): Invocation {
-  const { positionals, values } = parseWords(words, { ...commonOptions, ...options });
+export function parseInvocation(args: readonly string[], options: OptionSpecs): Invocation {
+  const { positionals, values } = parseWords(args, { ...commonOptions, ...options });
   return {
     positionals,
     // A command with an `output` of its own reads it itself.
@@ -60,11 +60,11 @@ export function parseInvocation(words: readonly string[], options: OptionSpecs):
 type Values = Readonly<Record<string, unknown>>;
 
 function parseWords(
-  words: readonly string[],
+  args: readonly string[],
   options: OptionSpecs,
 ): { readonly positionals: readonly string[]; readonly values: Values } {
   try {
-    return parseArgs({ args: [...words], options, allowPositionals: true, strict: true });
+    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
   } catch (error) {
     if (error instanceof TypeError) throw usageError(error.message);
     throw error;

@@ -1,6 +1,11 @@
 import { type InstallPlan, installPlan, type ResourceManifest } from "@quartermaster/api";
 import { checkExpression } from "@quartermaster/health";
-import { flattenList, objectFaults, readContent, resolveManifest } from "@quartermaster/install-plan/offline";
+import {
+  flattenList,
+  objectProblems,
+  readContent,
+  resolveManifest,
+} from "@quartermaster/install-plan/offline";
 
 /** Everything that is wrong with a plan as far as that can be seen without a cluster; the manifests are those at hand. */
 export function planFaults(value: unknown, manifests: readonly ResourceManifest[]): readonly string[] {
@@ -8,18 +13,18 @@ export function planFaults(value: unknown, manifests: readonly ResourceManifest[
   if (issues.length > 0) return issues;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind's own check has just passed
   const plan = value as InstallPlan;
-  const faults = [...nameFaults(plan), ...plan.spec.stages.flatMap((stage) => stageFaults(stage))];
-  return faults.length > 0 ? faults : contentFaults(plan, manifests);
+  const problems = [...nameProblems(plan), ...plan.spec.stages.flatMap((stage) => stageProblems(stage))];
+  return problems.length > 0 ? problems : contentProblems(plan, manifests);
 }
 
 type Stage = InstallPlan["spec"]["stages"][number];
 
 /** The server's own fields may be there: the plan may come from a cluster. */
-function nameFaults({ metadata, spec }: InstallPlan): readonly string[] {
+function nameProblems({ metadata, spec }: InstallPlan): readonly string[] {
   const about = { apiVersion: "v1", kind: "InstallPlan", metadata: { ...metadata } };
   const isOurs = (field: string): boolean => field === "metadata.name" || field === "metadata.namespace";
   return [
-    ...objectFaults(about)
+    ...objectProblems(about)
       .filter(({ field }) => isOurs(field))
       .map(({ field, message }) => `${field} ${message}`),
     ...twice(spec.stages).map((name) => `spec.stages: duplicate stage ${name}`),
@@ -31,27 +36,27 @@ function twice(named: readonly { readonly name: string }[]): readonly string[] {
   return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
 }
 
-function stageFaults({ name, resources = [], jobs = [] }: Stage): readonly string[] {
+function stageProblems({ name, resources = [], jobs = [] }: Stage): readonly string[] {
   return [
     ...resources.flatMap(({ manifest, readiness }, index) =>
-      [...manifestFaults(manifest), ...expressionFaults(readiness?.checks ?? [])].map(
-        (fault) => `stage ${name}, resource ${index}: ${fault}`,
+      [...manifestProblems(manifest), ...expressionProblems(readiness?.checks ?? [])].map(
+        (problem) => `stage ${name}, resource ${index}: ${problem}`,
       ),
     ),
     ...twice(jobs).map((job) => `stage ${name}: duplicate job ${job}`),
   ];
 }
 
-function manifestFaults(manifest: unknown): readonly string[] {
+function manifestProblems(manifest: unknown): readonly string[] {
   if (manifest === undefined) return [];
   const flattened = flattenList(manifest);
   if (flattened.kind === "refused") return [flattened.message];
   return flattened.items.flatMap((item) =>
-    objectFaults(item).map(({ field, message }) => `${field} ${message}`),
+    objectProblems(item).map(({ field, message }) => `${field} ${message}`),
   );
 }
 
-function expressionFaults(
+function expressionProblems(
   checks: readonly { readonly cel?: { readonly expression: string } | undefined }[],
 ): readonly string[] {
   return checks.flatMap(({ cel }) => (cel === undefined ? [] : (checkExpression(cel.expression) ?? [])));
@@ -66,7 +71,7 @@ const needCluster: ReadonlySet<string> = new Set([
 ]);
 
 /** As the operator reads it: jobs, transformations, copies that differ, Secrets, digests. */
-function contentFaults(plan: InstallPlan, manifests: readonly ResourceManifest[]): readonly string[] {
+function contentProblems(plan: InstallPlan, manifests: readonly ResourceManifest[]): readonly string[] {
   const byName = new Map(manifests.map((manifest) => [manifest.metadata.name, manifest]));
   const { issues, unresolved } = readContent(withDefaults(plan), {
     manifestOf: (name) => byName.get(name),

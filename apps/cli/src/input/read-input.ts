@@ -12,44 +12,44 @@ import { CliError, exitCode } from "../errors.ts";
 /** Documents of all files, and everything that could not be read in them. */
 export interface InputReading {
   readonly documents: readonly PackDocument[];
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 /** Reads files, folders (their .yaml, .yml and .json files, in order of their names) and `-` for standard input. */
 export async function readInput(
-  places: readonly string[],
+  locations: readonly string[],
   readStandardInput: () => Promise<Uint8Array>,
 ): Promise<InputReading> {
   const readings: InputReading[] = [];
-  for (const place of places) {
-    if (place === "-") readings.push(readDocuments("standard input", await readStandardInput()));
-    else readings.push(...(await readPlace(place)));
+  for (const location of locations) {
+    if (location === "-") readings.push(readDocuments("standard input", await readStandardInput()));
+    else readings.push(...(await readPath(location)));
   }
   return {
     documents: readings.flatMap(({ documents }) => documents),
-    faults: readings.flatMap(({ faults }) => faults),
+    problems: readings.flatMap(({ problems }) => problems),
   };
 }
 
-async function readPlace(place: string): Promise<readonly InputReading[]> {
-  const files = (await kindOfPlace(place)) === "folder" ? await filesBelow(place) : [place];
+async function readPath(location: string): Promise<readonly InputReading[]> {
+  const files = (await kindOfPath(location)) === "directory" ? await filesBelow(location) : [location];
   if (files.length === 0)
-    throw new CliError(`${place}: no .yaml, .yml or .json files found`, exitCode.notFound);
+    throw new CliError(`${location}: no .yaml, .yml or .json files found`, exitCode.notFound);
   return await Promise.all(
     files.map(async (file) => readDocuments(file, await reading(file, async () => await readFile(file)))),
   );
 }
 
-async function kindOfPlace(place: string): Promise<"file" | "folder"> {
-  return (await reading(place, async () => await stat(place))).isDirectory() ? "folder" : "file";
+async function kindOfPath(location: string): Promise<"file" | "directory"> {
+  return (await reading(location, async () => await stat(location))).isDirectory() ? "directory" : "file";
 }
 
 /** What the system refuses to read is reported as the person's path, not as a fault of ours. */
-async function reading<T>(place: string, read: () => Promise<T>): Promise<T> {
+async function reading<T>(location: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw new CliError(`${place}: cannot be read; check the path (${codeOf(error)})`, exitCode.notFound);
+    throw new CliError(`${location}: cannot be read; check the path (${codeOf(error)})`, exitCode.notFound);
   }
 }
 
@@ -57,10 +57,10 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }
 
-async function filesBelow(folder: string): Promise<readonly string[]> {
+async function filesBelow(directory: string): Promise<readonly string[]> {
   const entries = await reading(
-    folder,
-    async () => await readdir(folder, { recursive: true, withFileTypes: true }),
+    directory,
+    async () => await readdir(directory, { recursive: true, withFileTypes: true }),
   );
   const files = await Promise.all(entries.map(async (entry) => await manifestFile(entry)));
   return files.flat().toSorted();
@@ -70,16 +70,17 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
 async function manifestFile(entry: Dirent): Promise<readonly string[]> {
   const path = join(entry.parentPath, entry.name);
   if (!/\.(?:ya?ml|json)$/i.test(entry.name) || entry.isDirectory()) return [];
-  return entry.isSymbolicLink() && (await kindOfPlace(path)) === "folder" ? [] : [path];
+  return entry.isSymbolicLink() && (await kindOfPath(path)) === "directory" ? [] : [path];
 }
 
 function readDocuments(file: string, bytes: Uint8Array): InputReading {
   const text = utf8Text(bytes);
-  if (text === undefined) return { documents: [], faults: [`${file}: is not valid UTF-8; save it as UTF-8`] };
+  if (text === undefined)
+    return { documents: [], problems: [`${file}: is not valid UTF-8; save it as UTF-8`] };
   const { documents, issues } = readYaml(text, { file });
   return {
     documents: documents.map(({ value, index }) => ({ value, source: `${file}, document ${index + 1}` })),
-    faults: issues.map(({ message }) => message),
+    problems: issues.map(({ message }) => message),
   };
 }
 
@@ -102,7 +103,7 @@ export interface OurDocuments {
 
 /** Sorts documents. What names no kind, or a kind of our group that there is not, counts as a plan: its check says what is wrong. */
 export function ourDocuments(documents: readonly PackDocument[]): OurDocuments {
-  const groups = Map.groupBy(documents.flatMap(itemsOf), ({ value }) => placeOf(value));
+  const groups = Map.groupBy(documents.flatMap(itemsOf), ({ value }) => locationOf(value));
   return {
     plans: groups.get("plans") ?? [],
     manifests: groups.get("manifests") ?? [],
@@ -116,7 +117,7 @@ function itemsOf(document: PackDocument): readonly PackDocument[] {
   return flattened.items.map((value) => ({ ...document, value }));
 }
 
-function placeOf(value: unknown): keyof OurDocuments {
+function locationOf(value: unknown): keyof OurDocuments {
   const { apiVersion, kind } =
     typeof value === "object" && value !== null ? (value as Partial<KubeObject>) : {};
   if (typeof apiVersion !== "string" || typeof kind !== "string") return "plans";
@@ -130,12 +131,12 @@ export async function searchClusterOfFile(
   file: string,
   { readStandardInput }: CommandContext,
 ): Promise<Live<ClusterObject>> {
-  const { documents, faults } = await readInput([file], readStandardInput);
-  if (faults.length > 0) throw new CliError(faults.join("\n"));
+  const { documents, problems } = await readInput([file], readStandardInput);
+  if (problems.length > 0) throw new CliError(problems.join("\n"));
   const { others } = ourDocuments(documents);
   const read = others.map(({ value, source }) => ({ source, ...readDeclaration(value) }));
   const malformed = read.flatMap((each) =>
-    each.kind === "malformed" ? each.faults.map((fault) => `${each.source}: ${fault}`) : [],
+    each.kind === "malformed" ? each.problems.map((problem) => `${each.source}: ${problem}`) : [],
   );
   if (malformed.length > 0) throw new CliError(malformed.join("\n"));
   const found = read.flatMap((each) => (each.kind === "read" ? [each.object] : []));

@@ -22,7 +22,7 @@ export function changesBetween(
   after: unknown,
   { isSecret }: ChangeOptions,
 ): readonly Change[] {
-  const [old, fresh] = [leavesOf(before), leavesOf(after)];
+  const [old, fresh] = [certificatesOf(before), certificatesOf(after)];
   const paths = [...new Set([...old.keys(), ...fresh.keys()])]
     .filter((path) => !isUndeclared(path))
     .toSorted();
@@ -31,8 +31,8 @@ export function changesBetween(
     .filter((path) => old.get(path) !== fresh.get(path))
     .map((path) => ({
       path,
-      ...said("before", old.get(path), show),
-      ...said("after", fresh.get(path), show),
+      ...output("before", old.get(path), show),
+      ...output("after", fresh.get(path), show),
     }));
 }
 
@@ -45,30 +45,30 @@ const undeclared = [
   "uid",
   "selfLink",
 ].map((field) => `/metadata/${field}`);
-const marks = /^\/metadata\/(?:labels|annotations)\/install\.quartermaster\.dev~1/;
+const ownerLabels = /^\/metadata\/(?:labels|annotations)\/install\.quartermaster\.dev~1/;
 
 function isUndeclared(path: string): boolean {
-  return marks.test(path) || undeclared.some((own) => path === own || path.startsWith(`${own}/`));
+  return ownerLabels.test(path) || undeclared.some((own) => path === own || path.startsWith(`${own}/`));
 }
 
 /** Every scalar, empty list and empty object as JSON under its pointer. */
-function leavesOf(value: unknown): ReadonlyMap<string, string> {
-  const leaves = new Map<string, string>();
+function certificatesOf(value: unknown): ReadonlyMap<string, string> {
+  const certificates = new Map<string, string>();
   const open: [string, unknown][] = value === undefined ? [] : [["", value]];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [path, part] = next;
     const children = childrenOf(part);
-    if (children.length === 0) leaves.set(path, canonicalJson(part));
+    if (children.length === 0) certificates.set(path, canonicalJson(part));
     open.push(...children.map(([key, child]): [string, unknown] => [`${path}/${escapePointer(key)}`, child]));
   }
-  return leaves;
+  return certificates;
 }
 
 function childrenOf(part: unknown): readonly [string, unknown][] {
   return typeof part === "object" && part !== null ? Object.entries(part) : [];
 }
 
-function said(
+function output(
   side: "before" | "after",
   value: string | undefined,
   show: (value: string) => string,

@@ -20,10 +20,10 @@ export interface ObjectDiff {
 /** All differences as text; objects without any are only counted. */
 export function diffText(diffs: readonly ObjectDiff[], paint: Paint = plain): string {
   const same = diffs.filter(({ action }) => action === "none").length;
-  const told = diffs.filter(({ action }) => action !== "none");
+  const reported = diffs.filter(({ action }) => action !== "none");
   return [
-    ...told.flatMap((diff) => linesOf(diff, paint)),
-    `${told.length} to change, ${same} unchanged`,
+    ...reported.flatMap((diff) => linesOf(diff, paint)),
+    `${reported.length} to change, ${same} unchanged`,
   ].join("\n");
 }
 

@@ -239,8 +239,8 @@ function replacedPart({ metadata }: InstallPlan, { replacedBy, conditions = [] }
   if (gone !== undefined)
     return [{ because: [gone.message], remedies: ["to install its content again, apply a new plan"] }];
   const ref = refOf({ ...metadata, name: replacedBy.name });
-  const words = replacedBy.state === "Done" ? "has taken over from it" : "is taking over from it";
-  return [{ because: [`plan ${replacedBy.name} ${words}`], remedies: [`qm plan status ${ref}`] }];
+  const args = replacedBy.state === "Done" ? "has taken over from it" : "is taking over from it";
+  return [{ because: [`plan ${replacedBy.name} ${args}`], remedies: [`qm plan status ${ref}`] }];
 }
 
 /** It is installed and ready, and yet a name in it may be misspelled. */

@@ -40,7 +40,7 @@ export function rollbackText(
   const { name, namespace = "default" } = made.metadata;
   const created = `created InstallPlan ${namespace}/${name} with the content of ${target}`;
   const state = `it is ${made.status?.phase ?? "not observed yet"}`;
-  const said = made.status?.message === undefined ? "" : `: ${made.status.message}`;
+  const output = made.status?.message === undefined ? "" : `: ${made.status.message}`;
   const explain = `run qm plan explain ${name} -n ${namespace}`;
   const progress = progressOf(made);
   switch (progress) {
@@ -49,9 +49,9 @@ export function rollbackText(
     case "underWay":
       return `${created}; it replaces ${current.metadata.name} and is ${made.status?.phase}; run qm plan status ${name} -n ${namespace} --watch`;
     case "undecided":
-      return `${created}; ${state}${said}\n${current.metadata.name} is not replaced yet; ${explain}`;
+      return `${created}; ${state}${output}\n${current.metadata.name} is not replaced yet; ${explain}`;
     case "stuck":
-      return `${created}, but ${state}${said}\n${explain}`;
+      return `${created}, but ${state}${output}\n${explain}`;
     default:
       return unreachable(progress);
   }

@@ -26,7 +26,7 @@ export function searchLine(object: Live<ClusterObject>, paint: Paint): string {
   const { health = "unknown", version } = object.status ?? {};
   return [
     paint("strong", searchTitle(object)),
-    isSearchReady(object) ? paint("good", "Ready") : paint("busy", notReadyWord(object)),
+    isSearchReady(object) ? paint("good", "Ready") : paint("busy", notReadyText(object)),
     paint(tones[health] ?? "faint", `health ${health}`),
     nodeCount(object.status),
     ...(version === undefined ? [] : [version]),
@@ -41,7 +41,7 @@ function nodeCount(status: ClusterObject["status"]): string {
 
 const tones: Readonly<Record<string, Tone>> = { green: "good", yellow: "busy", red: "bad" };
 
-function notReadyWord({ status, metadata }: Live<ClusterObject>): string {
+function notReadyText({ status, metadata }: Live<ClusterObject>): string {
   if (status?.observedGeneration === undefined) return "not looked at yet";
   if (status.observedGeneration !== metadata.generation) return "edit not looked at yet";
   return `not ready: ${readyOf(status)?.reason ?? "unknown"}`;
@@ -131,13 +131,13 @@ function scalingRows({ autoscaling }: Status): readonly string[] {
     ...[current, target, recommendation].map((count) => String(count ?? "-")),
     limitedBy.join(",") || "-",
   ]);
-  const words = pools.flatMap(({ pool, limitedBy, message }) => [
+  const args = pools.flatMap(({ pool, limitedBy, message }) => [
     ...(limitedBy === undefined ? [] : [`${pool}: ${limitsText(limitedBy)}`]),
     ...(message === undefined ? [] : [`${pool}: ${message}`]),
   ]);
   return [
     ...tableLines([["NAME", "MODE", "CURRENT", "TARGET", "RECOMMENDED", "LIMITED BY"], ...rows]),
-    ...words,
+    ...args,
   ];
 }
 

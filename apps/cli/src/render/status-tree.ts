@@ -14,7 +14,7 @@ export function statusTree(plan: InstallPlan, paint: Paint = plain): string {
   const { spec, status } = plan;
   const width = Math.max(...spec.stages.map(({ name }) => name.length));
   const stages = spec.stages.flatMap((stage, index) => [
-    `  ${stage.name.padEnd(width)}  ${stageLine(stage, { states: status?.states?.[index], phase: status?.phase }, paint)}${markOf(stage, status, paint)}`,
+    `  ${stage.name.padEnd(width)}  ${stageLine(stage, { states: status?.states?.[index], phase: status?.phase }, paint)}${symbolOf(stage, status, paint)}`,
     ...belowStage(stage, status, paint).map((line) => `    ${line}`),
   ]);
   return [...headOf(plan, paint), ...stages, ...omitted(status)].join("\n");
@@ -30,7 +30,7 @@ function headOf({ metadata, status }: InstallPlan, paint: Paint): readonly strin
 }
 
 /** A plan that has finished still names its last stage. */
-function markOf({ name }: Stage, status: Status | undefined, paint: Paint): string {
+function symbolOf({ name }: Stage, status: Status | undefined, paint: Paint): string {
   const isNow = name === status?.stage && conditionStatus(status, "Ready") !== "True";
   return isNow ? paint("busy", "  ← now") : "";
 }
@@ -90,8 +90,8 @@ function detailLine({ object, state, reason, message, otherManager }: Detail, pa
 
 function jobLine({ name, state, attempt, message }: Job, paint: Paint): string {
   const tone = jobTones[state];
-  const words = message === undefined ? "" : `  ${cleanText(message)}`;
-  return `job ${name}  ${paint(tone, state)}${attempt > 1 ? ` (attempt ${attempt})` : ""}${words}`;
+  const args = message === undefined ? "" : `  ${cleanText(message)}`;
+  return `job ${name}  ${paint(tone, state)}${attempt > 1 ? ` (attempt ${attempt})` : ""}${args}`;
 }
 
 const jobTones: Readonly<Record<Job["state"], Tone>> = {
@@ -130,15 +130,15 @@ export function progressOf(plan: InstallPlan): PlanProgress {
 }
 
 /** Permissions and kinds that have just come are in the server's answers a little later: a first look may be wrong. */
-const stuckLooks = 5;
+const stuckObservations = 5;
 
 /** Decides, look by look, whether a watch is over: by the progress of the plan, or when several looks in a row find it stuck. */
-export function watchEnd(isOver: (progress: PlanProgress) => boolean): (plan: InstallPlan) => boolean {
+export function watchEnd(isFinished: (progress: PlanProgress) => boolean): (plan: InstallPlan) => boolean {
   let stuckFor = 0;
   return (plan) => {
     const progress = progressOf(plan);
     stuckFor = progress === "stuck" ? stuckFor + 1 : 0;
-    return progress === "stuck" ? stuckFor >= stuckLooks : isOver(progress);
+    return progress === "stuck" ? stuckFor >= stuckObservations : isFinished(progress);
   };
 }
 

@@ -11,7 +11,7 @@ const name = `up-search-${process.pid}`;
 const minute = 60_000;
 /** `make campaign` has the cluster monitored as well. */
 const isCampaign = process.env["QM_CAMPAIGN"] === "1";
-const asked = isCampaign ? "search,monitoring" : "search";
+const requested = isCampaign ? "search,monitoring" : "search";
 
 const secret = "kubectl -n search get secret";
 const restarts =
@@ -69,16 +69,16 @@ const guide: readonly (Step & { readonly cost?: "disrupts" | "waits" })[] = [
 ];
 
 describe.runIf(hasRealNodes())("make up WITH=search", () => {
-  let said = "";
+  let output = "";
   let env: Readonly<Record<string, string>> = {};
 
   beforeAll(async () => {
-    const up = await typeLine(`make up WITH=${asked} ARGS="--name ${name}"`, {});
-    said = up.said;
-    if (up.code !== 0) throw new Error(said);
-    const bin = /export PATH=([^:]+):/.exec(said)?.[1] ?? "";
+    const up = await typeLine(`make up WITH=${requested} ARGS="--name ${name}"`, {});
+    output = up.output;
+    if (up.code !== 0) throw new Error(output);
+    const bin = /export PATH=([^:]+):/.exec(output)?.[1] ?? "";
     env = {
-      KUBECONFIG: /export KUBECONFIG=(\S+)/.exec(said)?.[1] ?? "",
+      KUBECONFIG: /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? "",
       PATH: `${bin}:${process.env["PATH"] ?? ""}`,
       KUBECACHEDIR: `${bin}/../cache`,
     };
@@ -89,7 +89,7 @@ describe.runIf(hasRealNodes())("make up WITH=search", () => {
   });
 
   test("[search/SC-105] the sample is admitted where restricted is enforced, and forms with a read-only root", async () => {
-    expect(said).toMatch(/search\/logs {2}Ready {2}health green {2}3 of 3 nodes {2}2\.19\.4/);
+    expect(output).toMatch(/search\/logs {2}Ready {2}health green {2}3 of 3 nodes {2}2\.19\.4/);
     const pods = "kubectl -n search get pods -o jsonpath";
     await follow(
       [
@@ -112,7 +112,7 @@ describe.runIf(hasRealNodes())("make up WITH=search", () => {
   });
 
   test("the commands that it prints index a document and find it", async () => {
-    const [index = "", search = ""] = said.split("\n").filter((line) => line.includes("| curl "));
+    const [index = "", search = ""] = output.split("\n").filter((line) => line.includes("| curl "));
     await follow(
       [
         { line: index.trim(), says: /"result":"created"/ },
@@ -130,15 +130,15 @@ describe.runIf(hasRealNodes())("make up WITH=search", () => {
 
   test("[first-use/17] the commands that it prints hold when the Service is created again under another address", async () => {
     const address = "kubectl -n search get service logs -o jsonpath={.spec.clusterIP}";
-    const before = (await typeLine(address, env)).said;
+    const before = (await typeLine(address, env)).output;
     await follow([{ line: "kubectl -n search delete service logs" }], env);
     await eventually(async (see) => {
-      const { code, said: now } = await typeLine(address, env);
+      const { code, output: now } = await typeLine(address, env);
       return see(code) === 0 && see(now) !== "" && now !== before;
     });
-    const search = said.split("\n").findLast((line) => line.includes("| curl ")) ?? "";
+    const search = output.split("\n").findLast((line) => line.includes("| curl ")) ?? "";
     await eventually(async (see) =>
-      see((await typeLine(search.trim(), env)).said).includes('"title":"Emma"'),
+      see((await typeLine(search.trim(), env)).output).includes('"title":"Emma"'),
     );
   });
 
@@ -154,24 +154,24 @@ describe.runIf(hasRealNodes())("make up WITH=search", () => {
   });
 
   test.runIf(isCampaign)("monitored: the command that it prints draws the overview", async () => {
-    const line = said.split("\n").find((each) => each.includes("qm search dashboards")) ?? "";
-    const folder = mkdtempSync(join(tmpdir(), "make-up-dashboard-"));
-    const page = join(folder, "overview.html");
+    const line = output.split("\n").find((each) => each.includes("qm search dashboards")) ?? "";
+    const directory = mkdtempSync(join(tmpdir(), "make-up-dashboard-"));
+    const page = join(directory, "overview.html");
     await eventually(
       async (see) =>
-        see((await typeLine(line.replace("overview.html", page), env)).said).includes(
+        see((await typeLine(line.replace("overview.html", page), env)).output).includes(
           "8 of 9 panels have data",
         ),
       { withinMs: minute, everyMs: 5000 },
     );
     expect(readFileSync(page, "utf8")).toContain("<h1>search/logs: overview</h1>");
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   });
 
   test("a second time it finds the cluster as it is", async () => {
     const again = await typeLine(`make up WITH=search ARGS="--name ${name}"`, {});
     expect(again).toMatchObject({ code: 0 });
-    expect(again.said).toContain("is running already");
-    expect(again.said).toContain("Index a document");
+    expect(again.output).toContain("is running already");
+    expect(again.output).toContain("Index a document");
   });
 });

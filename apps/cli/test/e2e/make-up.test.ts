@@ -14,13 +14,13 @@ describe.runIf(hasRealNodes())("make up on a real node", () => {
   });
 
   test("[first-use/3] the web server of the sample answers, a ClusterBundle reaches a pod of another namespace, a second plan takes over, and nothing is left", async () => {
-    const { said } = await typeLine(`make up ARGS="--name ${name} --profile nodes"`, {});
-    expect(said).toMatch(/profile nodes\n[^]*greeting-1 {2}Installed[^]*job ask {2}Succeeded[^]*Try next/);
-    expect(said).toMatch(
+    const { output } = await typeLine(`make up ARGS="--name ${name} --profile nodes"`, {});
+    expect(output).toMatch(/profile nodes\n[^]*greeting-1 {2}Installed[^]*job ask {2}Succeeded[^]*Try next/);
+    expect(output).toMatch(
       /Pod entitled\/entitled has the files of its Bundle[^]*entitlement-key\.pem[^]*entitlement\.pem/,
     );
-    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(said)?.[1] ?? "";
-    const bin = /export PATH=([^:]+):/.exec(said)?.[1] ?? "";
+    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? "";
+    const bin = /export PATH=([^:]+):/.exec(output)?.[1] ?? "";
     const env = {
       KUBECONFIG: kubeconfig,
       PATH: `${bin}:${process.env["PATH"] ?? ""}`,
@@ -56,7 +56,7 @@ describe.runIf(hasRealNodes())("make up on a real node", () => {
       env,
     );
     const down = await typeLine(`make down ARGS="--name ${name}"`, {});
-    expect(down.said).toContain("nothing of it is left");
+    expect(down.output).toContain("nothing of it is left");
     expect(existsSync(dirname(kubeconfig))).toBe(false);
   });
 });

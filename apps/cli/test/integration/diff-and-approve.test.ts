@@ -15,18 +15,18 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { planPath, readObject, writeStatus } from "../support/cluster.ts";
-import { type, type Said } from "../support/person.ts";
 import { creating } from "../support/previews.ts";
+import { type, type Output } from "../support/user.ts";
 
 const cluster = joinSharedCluster();
 const everything = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
 const readsPlans = { apiGroups: ["install.quartermaster.dev"], resources: ["*"], verbs: ["get", "list"] };
 let namespace: TestNamespace;
-let folder: string;
+let directory: string;
 
 beforeAll(async () => {
   namespace = await makeNamespace(cluster.api, "cli-approve");
-  folder = await mkdtemp(join(tmpdir(), "qm-cli-"));
+  directory = await mkdtemp(join(tmpdir(), "qm-cli-"));
   await makeIdentity(cluster.api, cluster.admin, {
     namespace: namespace.name,
     name: "installer",
@@ -35,12 +35,12 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
+  await rm(directory, { recursive: true, force: true });
   await namespace[Symbol.asyncDispose]();
   cluster[Symbol.dispose]();
 });
 
-async function qm(line: string, { kubeconfig = cluster.kubeconfigPath, input = "" } = {}): Promise<Said> {
+async function qm(line: string, { kubeconfig = cluster.kubeconfigPath, input = "" } = {}): Promise<Output> {
   return await type([...line.split(" "), "-n", namespace.name], { env: { KUBECONFIG: kubeconfig }, input });
 }
 
@@ -50,15 +50,15 @@ function aConfigMap(name: string): object {
 
 async function applyPlan(name: string, more = ""): Promise<void> {
   const input = JSON.stringify(aConfigMap(name));
-  const said = await qm(`pack - --name ${name} --service-account installer --apply${more}`, { input });
-  expect(said).toMatchObject({ code: 0 });
+  const output = await qm(`pack - --name ${name} --service-account installer --apply${more}`, { input });
+  expect(output).toMatchObject({ code: 0 });
 }
 
 /** JSON is YAML. */
 async function kubeconfigOf(access: { server: string; caPem: string; token: string }): Promise<string> {
   const { server, caPem, token } = access;
   const data = Buffer.from(caPem).toString("base64");
-  const path = join(folder, `${token.slice(-12)}-${new URL(server).port}.json`);
+  const path = join(directory, `${token.slice(-12)}-${new URL(server).port}.json`);
   const config = {
     apiVersion: "v1",
     kind: "Config",
@@ -80,8 +80,8 @@ describe("pack --apply", () => {
     });
     const input = JSON.stringify({ ...aConfigMap("large"), data: { text: "x".repeat(300_000) } });
     const kubeconfig = await kubeconfigOf(planner);
-    const said = await qm("pack - --name withdrawn --apply", { kubeconfig, input });
-    expect(said).toMatchObject({ code: 1, err: expect.stringContaining("resourcemanifests") as string });
+    const output = await qm("pack - --name withdrawn --apply", { kubeconfig, input });
+    expect(output).toMatchObject({ code: 1, err: expect.stringContaining("resourcemanifests") as string });
     expect(await readObject(cluster, planPath(namespace.name, "withdrawn"))).toBeUndefined();
   });
 });
@@ -89,12 +89,12 @@ describe("pack --apply", () => {
 describe("diff", () => {
   test("ends with one error for a person who may not act as the plan's account", async () => {
     await applyPlan("private");
-    const person = await makeIdentity(cluster.api, cluster.admin, {
+    const user = await makeIdentity(cluster.api, cluster.admin, {
       namespace: namespace.name,
       name: "reader",
       rules: [readsPlans],
     });
-    const { code, out, err } = await qm("plan diff private", { kubeconfig: await kubeconfigOf(person) });
+    const { code, out, err } = await qm("plan diff private", { kubeconfig: await kubeconfigOf(user) });
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toBe(
       `error: you are not allowed to impersonate service account ${namespace.name}/installer, which is required to check the plan; request the permission to impersonate it`,
@@ -107,9 +107,9 @@ describe("diff", () => {
     const early = await qm("plan diff next");
     expect(early.code).toBe(3);
     expect(early.err).toContain("deletions are not known yet");
-    const place = `/api/v1/namespaces/${namespace.name}/configmaps`;
-    await cluster.api.apply(`${place}/leaving`, aConfigMap("leaving"));
-    await cluster.api.apply(`${place}/next`, aConfigMap("next"));
+    const location = `/api/v1/namespaces/${namespace.name}/configmaps`;
+    await cluster.api.apply(`${location}/leaving`, aConfigMap("leaving"));
+    await cluster.api.apply(`${location}/next`, aConfigMap("next"));
     const deletion = (name: string, index: number): object => ({
       stage: "finishing",
       index,

@@ -20,15 +20,15 @@ import {
 
 /** A cluster of this file's own, as a person has after `make up`. */
 const name = `started-${process.pid}`;
-let told = "";
+let reported = "";
 let env: Readonly<Record<string, string>> = {};
 
 beforeAll(async () => {
-  const { code, said } = await typeLine(`make up ARGS="--name ${name} --profile control-plane"`, {});
-  told = said;
-  if (code !== 0) throw new Error(said);
-  const kubeconfig = /export KUBECONFIG=(\S+)/.exec(said)?.[1] ?? "";
-  const bin = /export PATH=([^:]+):/.exec(said)?.[1] ?? "";
+  const { code, output } = await typeLine(`make up ARGS="--name ${name} --profile control-plane"`, {});
+  reported = output;
+  if (code !== 0) throw new Error(output);
+  const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? "";
+  const bin = /export PATH=([^:]+):/.exec(output)?.[1] ?? "";
   // kubectl keeps its cache of discovery below the home folder.
   env = {
     KUBECONFIG: kubeconfig,
@@ -125,7 +125,7 @@ const troubleshooting: readonly Step[] = [
 
 const search =
   "opensearchclusters.opensearch.org,opensearchclusters.opensearch.opster.io,elasticsearchclusters.elasticsearch.k8s.elastic.co";
-const licenceKinds = ["enterpriselicenses", "clusterlicenses", "licenseassociations"]
+const licenseKinds = ["enterpriselicenses", "clusterlicenses", "licenseassociations"]
   .map((plural) => `${plural}.elasticsearch.k8s.elastic.co`)
   .join(",");
 const everywhere = "--all --all-namespaces";
@@ -138,7 +138,7 @@ const uninstall: readonly Step[] = [
   {
     line: `kubectl delete clusterbundles.subscription.openshift.io,bundles.subscription.openshift.io ${everywhere} --timeout=120s`,
   },
-  { line: `kubectl delete ${licenceKinds} ${everywhere} --timeout=120s` },
+  { line: `kubectl delete ${licenseKinds} ${everywhere} --timeout=120s` },
   { line: "kubectl delete --ignore-not-found -f deploy/operator.yaml" },
   {
     line: "kubectl -n quartermaster wait --for=delete pod --selector=app.kubernetes.io/name=quartermaster-operator --timeout=120s",
@@ -182,8 +182,11 @@ function failingPlan(): object {
 }
 
 /** A namespace with an account for plans, and a kubeconfig that leads there. */
-async function openNamespace(namespace: string, folder: string): Promise<Readonly<Record<string, string>>> {
-  const KUBECONFIG = join(folder, `${namespace}.kubeconfig`);
+async function openNamespace(
+  namespace: string,
+  directory: string,
+): Promise<Readonly<Record<string, string>>> {
+  const KUBECONFIG = join(directory, `${namespace}.kubeconfig`);
   copyFileSync(env["KUBECONFIG"] ?? "", KUBECONFIG);
   const there = { ...env, KUBECONFIG, PATH: `${join(repository, "node_modules/.bin")}:${env["PATH"] ?? ""}` };
   await follow(
@@ -231,7 +234,7 @@ const commandLine: readonly (Step & { readonly before?: string })[] = [
 ];
 
 const explained = "npx qm license explain docs -n search";
-const licences: readonly Step[] = [
+const licenses: readonly Step[] = [
   { line: "kubectl create namespace quartermaster-licenses" },
   {
     line: "npx qm license import config/samples/vendor-license.json | kubectl apply -f -",
@@ -274,8 +277,8 @@ const licences: readonly Step[] = [
 
 test("[first-use/17] make up prints what the pages show", () => {
   const [readme = ""] = commandsOf("README.md");
-  expect(isShown(told, outputIn("getting-started.md", "make up"))).toBe(true);
-  expect(isShown(told, outputIn("README.md", readme))).toBe(true);
+  expect(isShown(reported, outputIn("getting-started.md", "make up"))).toBe(true);
+  expect(isShown(reported, outputIn("README.md", readme))).toBe(true);
 });
 
 test("[first-use/17] every block of a page is a command, its output, or a file", () => {
@@ -293,12 +296,12 @@ test("[first-use/17] every block of a page is a command, its output, or a file",
 });
 
 test("make up shows the stages as they come and ends with what to try, all of it in the guide", () => {
-  expect(told).toMatch(/Kubernetes v1\.\d+\.\d+ is ready after [\d.]+ s, profile control-plane/);
-  expect(told).toMatch(
+  expect(reported).toMatch(/Kubernetes v1\.\d+\.\d+ is ready after [\d.]+ s, profile control-plane/);
+  expect(reported).toMatch(
     /greeting-1 {2}Installed\n.*\n.*settings {2}1\/1 ready\n.*web {7}2\/2 ready\n.*job ask {2}Succeeded/,
   );
-  const words = told.slice(told.indexOf("Try next"));
-  const tried = [...words.matchAll(/^ {4}((?:kubectl|npx) .*)$/gm)].map(([, line]) => line);
+  const args = reported.slice(reported.indexOf("Try next"));
+  const tried = [...args.matchAll(/^ {4}((?:kubectl|npx) .*)$/gm)].map(([, line]) => line);
   expect(tried).toHaveLength(8);
   expect(commandsOf("getting-started.md")).toEqual(expect.arrayContaining(tried));
 });
@@ -308,10 +311,10 @@ test("the commands of the page on troubleshooting show what it says", async () =
 });
 
 test("a second make up finds everything running", async () => {
-  const { said } = await typeLine(`make up ARGS="--name ${name} --profile control-plane"`, {});
-  expect(said).toMatch(/is running already[^]*The operator is running already\./);
+  const { output } = await typeLine(`make up ARGS="--name ${name} --profile control-plane"`, {});
+  expect(output).toMatch(/is running already[^]*The operator is running already\./);
   const status = await typeLine(`make status ARGS="--name ${name}"`, {});
-  expect(status.said.match(/^operator +\d+ +\d+ MB$/gm)).toHaveLength(1);
+  expect(status.output.match(/^operator +\d+ +\d+ MB$/gm)).toHaveLength(1);
 });
 
 test(
@@ -319,24 +322,27 @@ test(
   { timeout: 180_000 },
   async () => {
     expect(commandsOf("cli.md")).toEqual(commandLine.map(({ line }) => line));
-    const folder = mkdtempSync(join(tmpdir(), "qm-guide-"));
+    const directory = mkdtempSync(join(tmpdir(), "qm-guide-"));
     const [, yaml = ""] = /```yaml\n([^]*?)```/.exec(readPage("cli.md")) ?? [];
-    writeFileSync(join(folder, "shop.yaml"), yaml);
-    writeFileSync(join(folder, "failing.json"), JSON.stringify(failingPlan()));
-    const [there, elsewhere] = [await openNamespace("shop", folder), await openNamespace(failing, folder)];
+    writeFileSync(join(directory, "shop.yaml"), yaml);
+    writeFileSync(join(directory, "failing.json"), JSON.stringify(failingPlan()));
+    const [there, elsewhere] = [
+      await openNamespace("shop", directory),
+      await openNamespace(failing, directory),
+    ];
     await follow(
       [
-        { line: `kubectl create -f ${join(folder, "failing.json")}` },
+        { line: `kubectl create -f ${join(directory, "failing.json")}` },
         { line: "kubectl wait --for=jsonpath={.status.phase}=Failed installplan/shop-1 --timeout=60s" },
       ],
       elsewhere,
     );
     for (const { before = "true", ...step } of withOutputs("cli.md", commandLine) as typeof commandLine) {
-      const place = { directory: folder, read: (said: string) => said.replaceAll(failing, "shop") };
-      await follow([{ line: before }], there, place);
-      await follow([step], step.line === retry ? elsewhere : there, place);
+      const location = { directory: directory, read: (output: string) => output.replaceAll(failing, "shop") };
+      await follow([{ line: before }], there, location);
+      await follow([step], step.line === retry ? elsewhere : there, location);
     }
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   },
 );
 
@@ -345,7 +351,7 @@ test("the commands of the guide to plans do what it says", { timeout: 120_000 },
 });
 
 test("the commands of the guide to licences do what it says", { timeout: 180_000 }, async () => {
-  expect(await followPage("licenses.md", licences, env)).toBeGreaterThan(0);
+  expect(await followPage("licenses.md", licenses, env)).toBeGreaterThan(0);
 });
 
 test(
@@ -376,21 +382,21 @@ test("who follows the guide to uninstall keeps the workloads", { timeout: 240_00
     env,
   );
   const before = await typeLine(deployment, env);
-  expect(before.said).toMatch(/^[-0-9a-f]{36},2$/);
+  expect(before.output).toMatch(/^[-0-9a-f]{36},2$/);
   await followPage("uninstall.md", uninstall, env);
   expect(await typeLine(deployment, env)).toEqual(before);
   const kinds = await typeLine(
     "kubectl api-resources --api-group=install.quartermaster.dev --no-headers",
     env,
   );
-  expect(kinds.said).not.toContain("InstallPlan");
+  expect(kinds.output).not.toContain("InstallPlan");
 });
 
 test("make down leaves nothing", { timeout: 120_000 }, async () => {
-  const folder = dirname(env["KUBECONFIG"] ?? "");
-  const { said } = await typeLine(`make down ARGS="--name ${name}"`, {});
-  expect(said).toContain("nothing of it is left");
-  expect(existsSync(folder)).toBe(false);
-  const left = await typeLine(`ps -eo args= | grep -F ${folder} | grep -v grep`, {});
-  expect(left.said).toBe("");
+  const directory = dirname(env["KUBECONFIG"] ?? "");
+  const { output } = await typeLine(`make down ARGS="--name ${name}"`, {});
+  expect(output).toContain("nothing of it is left");
+  expect(existsSync(directory)).toBe(false);
+  const left = await typeLine(`ps -eo args= | grep -F ${directory} | grep -v grep`, {});
+  expect(left.output).toBe("");
 });

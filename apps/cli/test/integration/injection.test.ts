@@ -1,7 +1,7 @@
 import { joinSharedCluster, makeNamespace, type TestNamespace } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type, type Said } from "../support/person.ts";
+import { type, type Output } from "../support/user.ts";
 
 const cluster = joinSharedCluster();
 const group = "subscription.openshift.io";
@@ -26,8 +26,8 @@ afterAll(async () => {
   cluster[Symbol.dispose]();
 });
 
-async function qm(words: readonly string[], input = ""): Promise<Said> {
-  return await type([...words, "-n", namespace.name], { env: { KUBECONFIG: cluster.kubeconfigPath }, input });
+async function qm(args: readonly string[], input = ""): Promise<Output> {
+  return await type([...args, "-n", namespace.name], { env: { KUBECONFIG: cluster.kubeconfigPath }, input });
 }
 
 const pod = {
@@ -74,8 +74,8 @@ describe("qm bundle", () => {
       },
       spec: pod.spec,
     });
-    const place = ["--operator-namespace", namespace.name];
-    const before = await qm(["bundle", "explain", "-f", "-", ...place], mixed);
+    const location = ["--operator-namespace", namespace.name];
+    const before = await qm(["bundle", "explain", "-f", "-", ...location], mixed);
     expect(before.err).toContain("the defaults are assumed");
     expect(before.out).not.toContain("MixedScopes");
     await cluster.api.apply(`/api/v1/namespaces/${namespace.name}/configmaps/quartermaster-subscription`, {
@@ -84,7 +84,7 @@ describe("qm bundle", () => {
       metadata: { name: "quartermaster-subscription" },
       data: { "subscription.json": '{"mixedScopes":"Reject"}' },
     });
-    const after = await qm(["bundle", "explain", "-f", "-", ...place], mixed);
+    const after = await qm(["bundle", "explain", "-f", "-", ...location], mixed);
     expect({ err: after.err, isMixed: after.out.includes("MixedScopes") }).toEqual({
       err: "",
       isMixed: true,

@@ -13,8 +13,8 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { planPath, readObject, writeStatus } from "../support/cluster.ts";
-import { type, type PersonOptions, type Said } from "../support/person.ts";
 import { creating } from "../support/previews.ts";
+import { type, type UserOptions, type Output } from "../support/user.ts";
 
 const cluster = joinSharedCluster();
 let namespace: TestNamespace;
@@ -30,12 +30,12 @@ afterAll(async () => {
   cluster[Symbol.dispose]();
 });
 
-async function qm(line: string, options: PersonOptions = {}): Promise<Said> {
+async function qm(line: string, options: UserOptions = {}): Promise<Output> {
   const env = { KUBECONFIG: cluster.kubeconfigPath };
   return await type([...line.split(" "), "-n", namespace.name], { env, ...options });
 }
 
-async function applyPlan(name: string, documents: readonly object[], more = ""): Promise<Said> {
+async function applyPlan(name: string, documents: readonly object[], more = ""): Promise<Output> {
   const input = documents.map((document) => JSON.stringify(document)).join("\n---\n");
   return await qm(`pack - --name ${name} --service-account installer --apply${more}`, { input });
 }
@@ -140,9 +140,9 @@ describe("pack --apply", () => {
     const manifest = await readObject<InstallPlan>(cluster, `${manifestsPath()}/${name}`);
     expect(manifest?.metadata.ownerReferences).toMatchObject([{ kind: "InstallPlan", name: "hopeless" }]);
     await cluster.api.send({ method: "DELETE", path: planPath(namespace.name, "hopeless") });
-    const places = [`${manifestsPath()}/${name}`, `/api/v1/namespaces/${namespace.name}/secrets/${name}`];
+    const locations = [`${manifestsPath()}/${name}`, `/api/v1/namespaces/${namespace.name}/secrets/${name}`];
     // The garbage collector needs up to half a minute to know a new kind.
-    for (const path of places)
+    for (const path of locations)
       await eventually(async () => (await readObject(cluster, path)) === undefined, { withinMs: 90_000 });
   });
 
@@ -162,10 +162,10 @@ describe("diff", () => {
       metadata: { name: "keys" },
       data: { password: Buffer.from(canary.value).toString("base64") },
     });
-    const place = `/api/v1/namespaces/${namespace.name}`;
-    await cluster.api.apply(`${place}/configmaps/same`, aConfigMap("same", { a: "1" }));
-    await cluster.api.apply(`${place}/configmaps/other`, aConfigMap("other", { a: "1" }));
-    await cluster.api.apply(`${place}/secrets/keys`, aSecret(old));
+    const location = `/api/v1/namespaces/${namespace.name}`;
+    await cluster.api.apply(`${location}/configmaps/same`, aConfigMap("same", { a: "1" }));
+    await cluster.api.apply(`${location}/configmaps/other`, aConfigMap("other", { a: "1" }));
+    await cluster.api.apply(`${location}/secrets/keys`, aSecret(old));
     await applyPlan("differs", [
       aConfigMap("same", { a: "1" }),
       aConfigMap("other", { a: "2" }),
@@ -196,7 +196,7 @@ describe("diff", () => {
       expect(out).not.toContain(value);
       expect(out).not.toContain(Buffer.from(value).toString("base64"));
     }
-    expect(await readObject(cluster, `${place}/configmaps/new`)).toBeUndefined();
+    expect(await readObject(cluster, `${location}/configmaps/new`)).toBeUndefined();
   });
 
   test("does not take the plan's own marks or fields left to others for differences", async () => {
@@ -210,11 +210,14 @@ describe("diff", () => {
       metadata: { name: "left" },
       spec,
     });
-    const marks = {
+    const ownerLabels = {
       labels: { "install.quartermaster.dev/plan-id": "abc" },
       annotations: { "install.quartermaster.dev/owner": "{}" },
     };
-    const live = { ...aConfigMap("marked", { a: "1", tuned: "2" }), metadata: { name: "marked", ...marks } };
+    const live = {
+      ...aConfigMap("marked", { a: "1", tuned: "2" }),
+      metadata: { name: "marked", ...ownerLabels },
+    };
     await cluster.api.apply(`/api/v1/namespaces/${namespace.name}/configmaps/marked`, live);
     expect((await qm("plan diff left")).out).toBe("0 to change, 1 unchanged");
     expect((await qm("plan diff marked")).out).toContain("/data/tuned");
@@ -367,9 +370,9 @@ describe("rollback", () => {
         observedGeneration: 1,
       });
     };
-    const said = await qm(`plan rollback ${second}`, { onSleep });
-    expect(said).toEqual({ code, err: "", out: expect.stringMatching(says) as string });
-    expect(said.out).toContain(
+    const output = await qm(`plan rollback ${second}`, { onSleep });
+    expect(output).toEqual({ code, err: "", out: expect.stringMatching(says) as string });
+    expect(output.out).toContain(
       `created InstallPlan ${namespace.name}/${first}-again with the content of ${first}`,
     );
   });
@@ -409,8 +412,8 @@ test("the program itself runs, without colours in a pipe", async () => {
     conditions: [condition("Ready", "True")],
   });
   const main = new URL("../../src/main.ts", import.meta.url).pathname;
-  const place = ["-n", namespace.name, "--kubeconfig", cluster.kubeconfigPath];
-  const child = spawn(process.execPath, [main, "plan", "status", "piped", ...place]);
+  const location = ["-n", namespace.name, "--kubeconfig", cluster.kubeconfigPath];
+  const child = spawn(process.execPath, [main, "plan", "status", "piped", ...location]);
   const [out, code] = await Promise.all([
     text(child.stdout),
     new Promise<number | null>((resolve) => {

@@ -4,24 +4,24 @@ import { createServer as createSecureServer, type ServerOptions } from "node:htt
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import { issueCa, issueCertificate } from "@quartermaster/runtime/certificates";
 import { joinSharedCluster, makeNamespace, provideProgram, type TestNamespace } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { openPage } from "../support/browser.ts";
 import { writeStatus } from "../support/cluster.ts";
-import { type, type Said } from "../support/person.ts";
+import { type, type Output } from "../support/user.ts";
 
 const cluster = joinSharedCluster();
-const folder = mkdtempSync(join(tmpdir(), "search-dashboards-"));
+const directory = mkdtempSync(join(tmpdir(), "search-dashboards-"));
 let namespace: TestNamespace;
 
 /** Answers of a real Prometheus to the overview of `team/logs`, in the ten minutes in which a data node was away (campaign monitoring-stack). */
 const recorded = z
   .object({
     toSeconds: z.number(),
-    answers: z.record(
+    responses: z.record(
       z.string(),
       z.object({
         status: z.string(),
@@ -44,10 +44,10 @@ async function servePrometheus(
   evil?: string,
   tls?: ServerOptions,
 ): Promise<AsyncDisposable & { readonly url: string }> {
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+  const reply = (request: IncomingMessage, response: ServerResponse): void => {
     const { searchParams } = new URL(request.url ?? "", "http://localhost");
     const expr = (searchParams.get("query") ?? "").replaceAll(namespace.name, "team");
-    const known = recorded.answers[expr];
+    const known = recorded.responses[expr];
     const shift = Number(searchParams.get("end")) - recorded.toSeconds;
     const result = known?.data.result.map(({ metric, values }) => ({
       metric: { ...metric, ...(evil === undefined ? {} : { cluster: evil }) },
@@ -62,7 +62,7 @@ async function servePrometheus(
       ),
     );
   };
-  const server = tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
+  const server = tls === undefined ? createServer(reply) : createSecureServer(tls, reply);
   const { promise, resolve } = Promise.withResolvers<undefined>();
   server.listen(0, "127.0.0.1", () => {
     resolve(undefined);
@@ -97,24 +97,24 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
   await namespace[Symbol.asyncDispose]();
   cluster[Symbol.dispose]();
 });
 
-async function qm(...words: readonly string[]): Promise<Said> {
-  return await type(["search", "dashboards", ...words, "-n", namespace.name], {
+async function qm(...args: readonly string[]): Promise<Output> {
+  return await type(["search", "dashboards", ...args, "-n", namespace.name], {
     env: { KUBECONFIG: cluster.kubeconfigPath },
   });
 }
 
-const figuresSchema = z.object({
+const metricsSchema = z.object({
   panels: z.array(z.object({ panel: z.string(), lines: z.array(z.object({ name: z.string() })) })),
 });
 
 interface Wrong {
   readonly name: string;
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly code: number;
   readonly says: RegExp;
 }
@@ -122,14 +122,14 @@ interface Wrong {
 describe("qm search dashboards", () => {
   test("writes a page with the recorded figures of a real cluster", async () => {
     await using prometheus = await servePrometheus();
-    const file = join(folder, "overview.html");
-    const said = await qm("logs", "--prometheus", prometheus.url, "--since", "10m", "-o", file);
-    expect(said).toEqual({ code: 0, out: `wrote ${file}: 8 of 9 panels have data`, err: "" });
+    const file = join(directory, "overview.html");
+    const output = await qm("logs", "--prometheus", prometheus.url, "--since", "10m", "-o", file);
+    expect(output).toEqual({ code: 0, out: `wrote ${file}: 8 of 9 panels have data`, err: "" });
     const page = readFileSync(file, "utf8");
     expect(page).toContain(`<h1>${namespace.name}/logs: overview</h1>`);
     expect(page.match(/<section>/g)).toHaveLength(9);
     const data = await qm("logs", "--prometheus", `${prometheus.url}/`, "--since", "10m", "-o", "json");
-    const { panels } = figuresSchema.parse(JSON.parse(data.out));
+    const { panels } = metricsSchema.parse(JSON.parse(data.out));
     expect(panels.find(({ panel }) => panel === "Nodes")?.lines.map((line) => line.name)).toEqual([
       "logs expected",
       "logs members",
@@ -139,46 +139,46 @@ describe("qm search dashboards", () => {
   test.each<Wrong>([
     {
       name: "no Prometheus of its own",
-      words: ["logs"],
+      args: ["logs"],
       code: 1,
       says: /logs has no Prometheus of its own .* name yours with --prometheus/,
     },
     {
       name: "nobody answers",
-      words: ["logs", "--prometheus", "http://127.0.0.1:1"],
+      args: ["logs", "--prometheus", "http://127.0.0.1:1"],
       code: 1,
       says: /cannot ask http:\/\/127\.0\.0\.1:1: /,
     },
     {
       name: "an unknown dashboard",
-      words: ["logs", "--dashboard", "all"],
+      args: ["logs", "--dashboard", "all"],
       code: 2,
       says: /one of overview, nodes, traffic, operator/,
     },
     {
       name: "a file that is not there",
-      words: ["logs", "--prometheus", "https://127.0.0.1:1", "--prometheus-ca", "/no/such/ca.crt"],
+      args: ["logs", "--prometheus", "https://127.0.0.1:1", "--prometheus-ca", "/no/such/ca.crt"],
       code: 1,
       says: /\/no\/such\/ca\.crt: ENOENT/,
     },
-    { name: "an unknown time", words: ["logs", "--since", "1y"], code: 2, says: /e\.g\. 30m, 6h or 2d/ },
-    { name: "another kind of file", words: ["logs", "-o", "page.pdf"], code: 2, says: /ends in \.html/ },
+    { name: "an unknown time", args: ["logs", "--since", "1y"], code: 2, says: /e\.g\. 30m, 6h or 2d/ },
+    { name: "another kind of file", args: ["logs", "-o", "page.pdf"], code: 2, says: /ends in \.html/ },
     {
       name: "no such cluster",
-      words: ["other", "--prometheus", "http://127.0.0.1:1"],
+      args: ["other", "--prometheus", "http://127.0.0.1:1"],
       code: 4,
       says: /no search cluster other/,
     },
-  ])("says what is wrong: $name", async ({ words, code, says }) => {
-    const said = await qm(...words);
-    expect({ code: said.code, out: said.out }).toEqual({ code, out: "" });
-    expect(said.err).toMatch(says);
+  ])("says what is wrong: $name", async ({ args, code, says }) => {
+    const output = await qm(...args);
+    expect({ code: output.code, out: output.out }).toEqual({ code, out: "" });
+    expect(output.err).toMatch(says);
   });
 
   test("verifies the certificate of a Prometheus that is named", async () => {
     const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 600_000 };
-    const authority = await issueAuthority({ subject: { commonName: "ca" }, serial: "01", validity });
-    const leaf = await issueCertificate(authority, {
+    const issuer = await issueCa({ subject: { commonName: "ca" }, serial: "01", validity });
+    const certificate = await issueCertificate(issuer, {
       subject: { commonName: "monitoring" },
       serial: "02",
       validity,
@@ -186,25 +186,25 @@ describe("qm search dashboards", () => {
       dnsNames: ["localhost"],
     });
     await using prometheus = await servePrometheus(undefined, {
-      cert: leaf.certificatePem,
-      key: leaf.keyPem,
+      cert: certificate.certificatePem,
+      key: certificate.keyPem,
     });
-    const words = ["logs", "--prometheus", prometheus.url, "--since", "10m", "-o", "json"];
-    const refused = await qm(...words);
+    const args = ["logs", "--prometheus", prometheus.url, "--since", "10m", "-o", "json"];
+    const refused = await qm(...args);
     expect(refused.code).toBe(1);
     expect(refused.err).toMatch(/cannot ask https:\/\/localhost:\d+: .*certificate/);
-    const ca = join(folder, "ca.crt");
-    writeFileSync(ca, authority.certificatePem);
-    expect((await qm(...words, "--prometheus-ca", ca)).code).toBe(0);
+    const ca = join(directory, "ca.crt");
+    writeFileSync(ca, issuer.certificatePem);
+    expect((await qm(...args, "--prometheus-ca", ca)).code).toBe(0);
   });
 
   test("asks the stack's own Prometheus through the API server", async () => {
     const path = `/apis/opensearch.org/v1/namespaces/${namespace.name}/opensearchclusters/logs`;
     await writeStatus(cluster, path, { monitoring: { exporter: "Ready", stack: "Standalone" } });
-    const said = await qm("logs");
+    const output = await qm("logs");
     // There is no such Service here; a campaign asks a real one.
-    expect(said.code).toBe(4);
-    expect(said.err).toContain("logs-prometheus");
+    expect(output.code).toBe(4);
+    expect(output.err).toContain("logs-prometheus");
   });
 });
 
@@ -217,7 +217,7 @@ describe.runIf(hasChromium)("in Chromium (skipped, with a message, where it cann
   test("the page is drawn as it should be, without scripts, and asks nobody for anything", async () => {
     const evil = `<img src=x onerror="document.title='hacked'"><script>document.title='hacked'</script>`;
     await using prometheus = await servePrometheus(evil);
-    const file = join(folder, "hostile.html");
+    const file = join(directory, "hostile.html");
     expect((await qm("logs", "--prometheus", prometheus.url, "--since", "10m", "-o", file)).code).toBe(0);
     await using page = await openPage(chromium, `file://${file}`);
     const seen = await page.evaluate(`({
@@ -250,7 +250,7 @@ describe.runIf(hasChromium)("in Chromium (skipped, with a message, where it cann
 
   test("a picture of it is not empty", async () => {
     await using prometheus = await servePrometheus();
-    const file = join(folder, "picture.html");
+    const file = join(directory, "picture.html");
     expect((await qm("logs", "--prometheus", prometheus.url, "--since", "4m", "-o", file)).code).toBe(0);
     await using page = await openPage(chromium, `file://${file}`);
     const picture = await page.screenshot();

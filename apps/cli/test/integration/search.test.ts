@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 
 import { writeStatus } from "../support/cluster.ts";
-import { type, type Said } from "../support/person.ts";
+import { type, type Output } from "../support/user.ts";
 
 const cluster = joinSharedCluster();
 let namespace: TestNamespace;
@@ -32,8 +32,8 @@ afterAll(async () => {
   cluster[Symbol.dispose]();
 });
 
-async function qm(words: readonly string[], input = ""): Promise<Said> {
-  return await type([...words, "-n", namespace.name], { env: { KUBECONFIG: cluster.kubeconfigPath }, input });
+async function qm(args: readonly string[], input = ""): Promise<Output> {
+  return await type([...args, "-n", namespace.name], { env: { KUBECONFIG: cluster.kubeconfigPath }, input });
 }
 
 const condition = (status: string, reason: string): object => ({
@@ -89,7 +89,7 @@ describe("qm search", () => {
     await writeStatus(cluster, path, status);
     const { code, out } = await qm(["search", "status", "logs"]);
     expect(code).toBe(3);
-    for (const words of [
+    for (const args of [
       /^OpenSearchCluster \S+\/logs {2}not ready: MemberMissing {2}health yellow {2}2 of 3 nodes {2}2\.19\.4$/m,
       /uuid uuid-of-logs/,
       /reached at logs\.team\.svc:9200, trusted by ca\.crt of Secret logs-http-cert/,
@@ -99,7 +99,7 @@ describe("qm search", () => {
       /logs-nodes-1 +- +no +no +current +data/,
       /nodes: MemberMissing: logs-nodes-1 is not ready\. Acts next: kubelet\./,
     ])
-      expect(out).toMatch(words);
+      expect(out).toMatch(args);
   });
 
   test("status of the namespace has a line for each; programs get JSON", async () => {
@@ -110,19 +110,19 @@ describe("qm search", () => {
   });
 
   test("status --watch ends when the cluster is ready and of the health that was asked for", async () => {
-    let looks = 0;
+    let observations = 0;
     const { code, out } = await type(
       ["search", "status", "logs", "-n", namespace.name, "--watch", "--health", "green"],
       {
         env: { KUBECONFIG: cluster.kubeconfigPath },
         onSleep: async () => {
-          looks += 1;
-          const health = looks > 1 ? "green" : "yellow";
+          observations += 1;
+          const health = observations > 1 ? "green" : "yellow";
           await writeStatus(cluster, path, { ...status, health, conditions: [condition("True", "Settled")] });
         },
       },
     );
-    expect({ code, looks }).toEqual({ code: 0, looks: 2 });
+    expect({ code, observations }).toEqual({ code: 0, observations: 2 });
     expect(out).toMatch(/not ready[^]*Ready {2}health yellow[^]*Ready {2}health green[^]*\npools\n/);
   });
 

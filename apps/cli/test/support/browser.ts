@@ -79,7 +79,7 @@ export async function openPage(program: string, url: string): Promise<BrowserPag
 class Wire {
   readonly requests: string[] = [];
   readonly #to: Duplex;
-  readonly #answers = new Map<number, (message: z.infer<typeof messageSchema>) => void>();
+  readonly #responses = new Map<number, (message: z.infer<typeof messageSchema>) => void>();
   readonly #events = new Map<string, () => void>();
   #rest = "";
   #id = 0;
@@ -97,7 +97,7 @@ class Wire {
     this.#id += 1;
     const id = this.#id;
     const { promise, resolve } = Promise.withResolvers<z.infer<typeof messageSchema>>();
-    this.#answers.set(id, resolve);
+    this.#responses.set(id, resolve);
     this.#to.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
     const { result, error } = await promise;
     if (error !== undefined) throw new Error(`${method}: ${JSON.stringify(error)}`);
@@ -114,7 +114,7 @@ class Wire {
 
   #take(message: z.infer<typeof messageSchema>): void {
     const { id, method = "", params } = message;
-    if (id !== undefined) this.#answers.get(id)?.(message);
+    if (id !== undefined) this.#responses.get(id)?.(message);
     if (method === "Network.requestWillBeSent") this.requests.push(requestSchema.parse(params).request.url);
     this.#events.get(method)?.();
   }

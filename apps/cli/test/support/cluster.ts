@@ -7,13 +7,13 @@ export function planPath(namespace: string, name: string): string {
 
 /** Writes a status as the operator would. */
 export async function writeStatus({ api }: SharedCluster, path: string, status: object): Promise<void> {
-  const answer = await api.send({
+  const response = await api.send({
     method: "PATCH",
     path: `${path}/status`,
     body: { status },
     contentType: "application/merge-patch+json",
   });
-  if (answer.status !== 200) throw new Error(`status of ${path}: ${answer.status} ${answer.body}`);
+  if (response.status !== 200) throw new Error(`status of ${path}: ${response.status} ${response.body}`);
 }
 
 /** Reads an object; undefined when there is none. */

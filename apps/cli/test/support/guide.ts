@@ -22,7 +22,7 @@ export interface Step {
 /** What a command line ended with. */
 export interface Typed {
   readonly code: number;
-  readonly said: string;
+  readonly output: string;
 }
 
 interface Block {
@@ -75,10 +75,10 @@ export function outputIn(page: string, line: string): string {
  * Whether the output is what a page shows. `…` stands for any text in its line, and for any number of lines where it stands alone; ages
  * and widths of columns may differ.
  */
-export function isShown(said: string, shown: string): boolean {
+export function isShown(printed: string, shown: string): boolean {
   const lines = shown.trimEnd().split("\n");
   const pattern = lines.map((line) => (line === "…" ? String.raw`(?:.*\n)*?` : `${patternOf(line)} *\n`));
-  return new RegExp(`^${pattern.join("")}$`).test(`${said.trimEnd()}\n`);
+  return new RegExp(`^${pattern.join("")}$`).test(`${printed.trimEnd()}\n`);
 }
 
 function patternOf(line: string): string {
@@ -109,8 +109,8 @@ export async function typeLine(
   });
   const { promise, resolve } = Promise.withResolvers<number>();
   child.once("close", (code) => resolve(code ?? 1));
-  const said = await textOf(child.stdout);
-  return { code: await promise, said };
+  const printed = await textOf(child.stdout);
+  return { code: await promise, output: printed };
 }
 
 /** Follows a page: its commands are those of the steps, and they print what it shows. Returns how many there are. */
@@ -125,24 +125,24 @@ export async function followPage(
 }
 
 /** Where commands are typed, and how what they print is read. */
-interface Place {
+interface Location {
   readonly directory?: string;
-  readonly read?: (said: string) => string;
+  readonly read?: (printed: string) => string;
 }
 
 /** Follows the steps in order. What only reads is typed again until it shows what it must: an engine is looked at each 30 s. */
 export async function follow(
   steps: readonly Step[],
   env: Readonly<Record<string, string>>,
-  { directory = repository, read = (said) => said }: Place = {},
+  { directory = repository, read = (printed) => printed }: Location = {},
 ): Promise<void> {
   for (const { line, code = 0, says = /^/, shows = "…" } of steps) {
     const isReading = / get | events | (?:plan|search) (?:status|diff|explain|plan) /.test(line);
     const attempt = async (see: (state: object) => object): Promise<boolean> => {
-      const { code: ended, said } = await typeLine(line, env, directory);
-      const typed = { code: ended, said: read(said) };
+      const { code: ended, output: printed } = await typeLine(line, env, directory);
+      const typed = { code: ended, output: read(printed) };
       see({ line, wanted: { code, says: says.source, shows }, typed });
-      return typed.code === code && says.test(typed.said) && isShown(typed.said, shows);
+      return typed.code === code && says.test(typed.output) && isShown(typed.output, shows);
     };
     await eventually(attempt, { withinMs: isReading ? 60_000 : 0 });
   }

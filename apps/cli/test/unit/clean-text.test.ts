@@ -5,9 +5,9 @@ import { cleanLines, cleanText } from "../../src/output/clean-text.ts";
 import { toJson, toYaml } from "../../src/output/print.ts";
 import { diffText, previewText } from "../../src/render/diff-text.ts";
 import { statusTree } from "../../src/render/status-tree.ts";
-import { type } from "../support/person.ts";
 import { aPlan } from "../support/plans.ts";
 import { creating } from "../support/previews.ts";
+import { type } from "../support/user.ts";
 
 const evil = "\u{1b}]0;owned\u{7}\u{9b}2J\r\u{202e}";
 // oxlint-disable-next-line no-control-regex -- control characters are what it is about

@@ -1,7 +1,7 @@
 import type { Panel } from "@quartermaster/search/offline";
 import { describe, expect, test } from "vitest";
 
-import { axisMarks, valueText } from "../../src/dashboard/chart-svg.ts";
+import { axisTicks, valueText } from "../../src/dashboard/chart-svg.ts";
 import { dashboardPage } from "../../src/dashboard/dashboard-page.ts";
 import { type PanelData, readPanels } from "../../src/dashboard/panel-data.ts";
 import { prometheusAt } from "../../src/dashboard/prometheus.ts";
@@ -45,7 +45,7 @@ test.each<{ low: number; high: number; unit?: string; want: readonly number[] }>
   // So large that the next number is the same one: a walk by 1 would not end.
   { low: 1e17, high: 1e17 + 16, want: [1e17, 1e17, 1e17, 1e17, 1e17] },
 ])("marks between $low and $high $unit are round", ({ low, high, unit, want }) => {
-  expect(axisMarks(low, high, unit)).toEqual(want);
+  expect(axisTicks(low, high, unit)).toEqual(want);
 });
 
 describe("the page", () => {
@@ -77,9 +77,9 @@ describe("the page", () => {
   });
 
   test("a number that has a word is shown with it, in its colour", () => {
-    const words = [{ value: 1, text: "yellow", color: "yellow" }] as const;
+    const labels = [{ value: 1, text: "yellow", color: "yellow" }] as const;
     const page = pageOf({
-      panel: { ...panel, kind: "stat", words },
+      panel: { ...panel, kind: "stat", labels },
       lines: [{ name: "logs", points: points(0, 1) }],
     });
     expect(page).toContain('<div class="stat yellow"><strong>yellow</strong><span>logs</span></div>');
@@ -88,13 +88,13 @@ describe("the page", () => {
 
 describe("figures", () => {
   const scope = { namespace: "team", cluster: "logs.eu", range, signal: AbortSignal.timeout(10_000) };
-  const answerOf = (result: readonly object[]): object => ({
+  const responseOf = (result: readonly object[]): object => ({
     status: "success",
     data: { resultType: "matrix", result },
   });
 
   test("are asked for one cluster; what is no number is left out, and of too many lines the rest", async () => {
-    const asked: string[] = [];
+    const requested: string[] = [];
     const result = Array.from({ length: 30 }, (_each, at) => ({
       metric: { node: `n${String(at + 10)}` },
       values: [
@@ -110,12 +110,12 @@ describe("figures", () => {
     const [data] = await readPanels(
       [chosen],
       async (path) => {
-        asked.push(new URL(path, "http://localhost").searchParams.get("query") ?? "");
-        return await Promise.resolve(answerOf(result));
+        requested.push(new URL(path, "http://localhost").searchParams.get("query") ?? "");
+        return await Promise.resolve(responseOf(result));
       },
       scope,
     );
-    expect(asked).toEqual([String.raw`up{namespace=~"team",cluster=~"logs\\.eu"}`]);
+    expect(requested).toEqual([String.raw`up{namespace=~"team",cluster=~"logs\\.eu"}`]);
     expect(data?.lines).toHaveLength(24);
     expect(data?.lines[0]).toEqual({ name: "n11", points: [{ at: range.toSeconds, value: 3 }] });
     expect(data?.leftOut).toBe(5);
@@ -125,9 +125,9 @@ describe("figures", () => {
     ["a refusal", { status: "error", error: "parse error" }, /refuses a query: parse error/],
     ["something else", { status: "success", data: {} }, /not one of Prometheus/],
     ["a page", "<html>", /not one of Prometheus/],
-  ])("%s instead of an answer is reported", async (_name, answer, want) => {
-    const ask = async (): Promise<unknown> => await Promise.resolve(answer);
-    await expect(readPanels([panel], ask, scope)).rejects.toThrow(want);
+  ])("%s instead of an answer is reported", async (_name, response, want) => {
+    const request = async (): Promise<unknown> => await Promise.resolve(response);
+    await expect(readPanels([panel], request, scope)).rejects.toThrow(want);
   });
 
   test.each<[string, RegExp]>([

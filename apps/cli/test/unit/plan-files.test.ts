@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 
-import { type } from "../support/person.ts";
+import { type } from "../support/user.ts";
 
 const samples = join(import.meta.dirname, "../../../../config/samples");
 
@@ -61,9 +61,9 @@ describe("plans in files", () => {
   test("everything that pack writes is fine, manifests and Secrets too", async () => {
     const secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: s }\ndata: { a: aHVudGVyMg== }\n";
     const large = `${aConfigMap("large")}binaryData: { a: ${"x".repeat(300_000)} }\n`;
-    const words = ["pack", "-", "--name", "shop", "--secrets", "secretRef"];
+    const args = ["pack", "-", "--name", "shop", "--secrets", "secretRef"];
     for (const format of ["yaml", "json"]) {
-      const { out } = await type([...words, "-o", format], { input: `${secret}---\n${large}` });
+      const { out } = await type([...args, "-o", format], { input: `${secret}---\n${large}` });
       expect(await type(["plan", "validate", "-"], { input: out })).toMatchObject({
         code: 0,
         out: "documents: 3, all valid; not checked (other kinds): 1",

@@ -29,7 +29,7 @@ describe("whether to wait for a plan", () => {
 test("a watch ends when several looks in a row find the plan stuck", () => {
   const invalid = aPlan({ phase: "Invalid", observedGeneration: 1 });
   const applying = aPlan({ phase: "Applying", observedGeneration: 1 });
-  const isOver = watchEnd((progress) => progress === "ready");
-  const looks = [invalid, invalid, invalid, applying, invalid, invalid, invalid, invalid, invalid];
-  expect(looks.map(isOver).indexOf(true)).toBe(looks.length - 1);
+  const isFinished = watchEnd((progress) => progress === "ready");
+  const observations = [invalid, invalid, invalid, applying, invalid, invalid, invalid, invalid, invalid];
+  expect(observations.map(isFinished).indexOf(true)).toBe(observations.length - 1);
 });

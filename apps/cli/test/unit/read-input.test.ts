@@ -5,31 +5,31 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 
-import { type } from "../support/person.ts";
+import { type } from "../support/user.ts";
 
-let folder: string;
+let directory: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "qm-input-"));
-  await mkdir(join(folder, "linked/folder.yaml"), { recursive: true });
-  await writeFile(join(folder, "real.txt"), aConfigMap("linked"));
-  await writeFile(join(folder, "linked/folder.yaml/inner.yaml"), aConfigMap("inner"));
-  await symlink("../real.txt", join(folder, "linked/a.yaml"));
-  await symlink("..", join(folder, "linked/back.yaml"));
-  await mkdir(join(folder, "broken"));
-  await symlink("nowhere", join(folder, "broken/x.yaml"));
+  directory = await mkdtemp(join(tmpdir(), "qm-input-"));
+  await mkdir(join(directory, "linked/folder.yaml"), { recursive: true });
+  await writeFile(join(directory, "real.txt"), aConfigMap("linked"));
+  await writeFile(join(directory, "linked/folder.yaml/inner.yaml"), aConfigMap("inner"));
+  await symlink("../real.txt", join(directory, "linked/a.yaml"));
+  await symlink("..", join(directory, "linked/back.yaml"));
+  await mkdir(join(directory, "broken"));
+  await symlink("nowhere", join(directory, "broken/x.yaml"));
 });
 
 afterAll(async () => {
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
 function aConfigMap(name: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\n`;
 }
 
-async function pack(place: string, input: string | Uint8Array = ""): ReturnType<typeof type> {
-  return await type(["pack", place, "--name", "shop", "-o", "json"], { input });
+async function pack(location: string, input: string | Uint8Array = ""): ReturnType<typeof type> {
+  return await type(["pack", location, "--name", "shop", "-o", "json"], { input });
 }
 
 test("text that is not UTF-8 is refused instead of being replaced", async () => {
@@ -42,7 +42,7 @@ test("text that is not UTF-8 is refused instead of being replaced", async () => 
 });
 
 test("a folder named like a file, and links, are read without going in circles", async () => {
-  const { code, out } = await pack(join(folder, "linked"));
+  const { code, out } = await pack(join(directory, "linked"));
   expect(code).toBe(0);
   expect(parse(out)).toMatchObject({
     items: [
@@ -63,7 +63,7 @@ test("a folder named like a file, and links, are read without going in circles",
 });
 
 test("a link that leads nowhere is reported by its path, without a stack", async () => {
-  const { code, err } = await pack(join(folder, "broken"));
+  const { code, err } = await pack(join(directory, "broken"));
   expect(code).toBe(4);
   expect(err).toMatch(/^error: .*broken\/x\.yaml: cannot be read; check the path \(ENOENT\)$/);
 });

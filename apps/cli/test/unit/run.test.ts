@@ -5,22 +5,25 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
-import { type } from "../support/person.ts";
+import { type } from "../support/user.ts";
 
-let folder: string;
+let directory: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "qm-cli-"));
-  await mkdir(join(folder, "shop"));
-  await mkdir(join(folder, "empty"));
-  await writeFile(join(folder, "shop/b.yaml"), aConfigMap("b"));
-  await writeFile(join(folder, "shop/a.json"), JSON.stringify(parse(aConfigMap("a"))));
-  await writeFile(join(folder, "shop/readme.md"), "not a manifest");
-  await writeFile(join(folder, "bad.yaml"), `${aConfigMap("a")}---\nkind: [\n---\n${aConfigMap("Bad Name")}`);
+  directory = await mkdtemp(join(tmpdir(), "qm-cli-"));
+  await mkdir(join(directory, "shop"));
+  await mkdir(join(directory, "empty"));
+  await writeFile(join(directory, "shop/b.yaml"), aConfigMap("b"));
+  await writeFile(join(directory, "shop/a.json"), JSON.stringify(parse(aConfigMap("a"))));
+  await writeFile(join(directory, "shop/readme.md"), "not a manifest");
+  await writeFile(
+    join(directory, "bad.yaml"),
+    `${aConfigMap("a")}---\nkind: [\n---\n${aConfigMap("Bad Name")}`,
+  );
 });
 
 afterAll(async () => {
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
 function aConfigMap(name: string): string {
@@ -118,23 +121,23 @@ describe("what is not there", () => {
   });
 
   test("a folder without manifests ends with 4", async () => {
-    const { code, err } = await type(["pack", join(folder, "empty"), "--name", "a"]);
+    const { code, err } = await type(["pack", join(directory, "empty"), "--name", "a"]);
     expect(code).toBe(4);
     expect(err).toContain("no .yaml, .yml or .json files found");
   });
 });
 
 describe("help and version", () => {
-  test.each([[[]], [["help"]], [["--help"]]])("%j lists the commands", async (words) => {
-    const { code, out } = await type(words);
+  test.each([[[]], [["help"]], [["--help"]]])("%j lists the commands", async (args) => {
+    const { code, out } = await type(args);
     expect(code).toBe(0);
     expect(out).toMatch(/ {2}plan status {2,}show the stages/);
   });
 
   test.each([[["help", "plan", "status"]], [["plan", "status", "--help"]]])(
     "%j tells of one command",
-    async (words) => {
-      const { code, out } = await type(words);
+    async (args) => {
+      const { code, out } = await type(args);
       expect(code).toBe(0);
       expect(out).toContain("-w, --watch");
     },
@@ -142,8 +145,8 @@ describe("help and version", () => {
 
   test.each([[["plan", "--help"]], [["plan", "-h"]], [["help", "plan"]]])(
     "%j lists the commands for plans",
-    async (words) => {
-      const { code, out } = await type(words);
+    async (args) => {
+      const { code, out } = await type(args);
       expect(code).toBe(0);
       expect(out).toContain("plan rollback");
       expect(out).not.toContain("show the version");
@@ -164,7 +167,7 @@ describe("pack without a cluster", () => {
   test("packs a folder in the order of its names", async () => {
     const { code, out } = await type([
       "pack",
-      join(folder, "shop"),
+      join(directory, "shop"),
       "--name",
       "shop",
       "-n",
@@ -198,7 +201,7 @@ describe("pack without a cluster", () => {
   });
 
   test("tells every fault at once, with file, document, object and field", async () => {
-    const { code, out, err } = await type(["pack", join(folder, "bad.yaml"), "--name", "shop"]);
+    const { code, out, err } = await type(["pack", join(directory, "bad.yaml"), "--name", "shop"]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err.split("\n")).toEqual([
       expect.stringMatching(/^error: .*bad\.yaml, document 2, line \d+, column \d+: /),

@@ -4,18 +4,18 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type } from "../support/person.ts";
+import { type } from "../support/user.ts";
 
-let folder: string;
+let directory: string;
 const sample = join(import.meta.dirname, "../../../../config/samples/opensearch.yaml");
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "qm-search-"));
-  await writeFile(join(folder, "before.json"), JSON.stringify(aCluster({ replicas: 3 })));
+  directory = await mkdtemp(join(tmpdir(), "qm-search-"));
+  await writeFile(join(directory, "before.json"), JSON.stringify(aCluster({ replicas: 3 })));
 });
 
 afterAll(async () => {
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
 function aCluster(
@@ -78,24 +78,24 @@ describe("qm search plan without a cluster", () => {
     },
     { name: "nothing", pool: {}, code: 0, want: "no node is added, removed or restarted" },
   ])("$name", async ({ pool, code, want }) => {
-    const words = ["search", "plan", "-f", "-", "--from", join(folder, "before.json")];
-    const said = await type(words, { input: JSON.stringify(aCluster(pool)) });
-    expect(said.out).toContain(want);
-    expect(said.code).toBe(code);
+    const args = ["search", "plan", "-f", "-", "--from", join(directory, "before.json")];
+    const output = await type(args, { input: JSON.stringify(aCluster(pool)) });
+    expect(output.out).toContain(want);
+    expect(output.code).toBe(code);
   });
 
   test("[first-use/13] warns about two managers and about another address", async () => {
-    const words = ["search", "plan", "-f", "-", "--from", join(folder, "before.json")];
+    const args = ["search", "plan", "-f", "-", "--from", join(directory, "before.json")];
     const input = JSON.stringify(aCluster({ replicas: 2 }, { general: { serviceName: "search" } }));
-    const { out, code } = await type(words, { input });
+    const { out, code } = await type(args, { input });
     expect(out).toContain("Warning: Two nodes can be elected as manager");
     expect(out).toContain("Warning: The address of the cluster changes from logs.team to search.team");
     expect(code).toBe(0);
   });
 
   test("programs get the same as JSON", async () => {
-    const words = ["search", "plan", "-f", "-", "--from", join(folder, "before.json"), "-o", "json"];
-    const { out } = await type(words, { input: JSON.stringify(aCluster({ replicas: 4, jvm: "-Xmx1g" })) });
+    const args = ["search", "plan", "-f", "-", "--from", join(directory, "before.json"), "-o", "json"];
+    const { out } = await type(args, { input: JSON.stringify(aCluster({ replicas: 4, jvm: "-Xmx1g" })) });
     expect(JSON.parse(out)).toMatchObject({
       issues: [],
       pools: [{ pool: "nodes", change: "grows", added: ["logs-nodes-3"], outdated: { length: 3 } }],
@@ -105,39 +105,39 @@ describe("qm search plan without a cluster", () => {
   });
 
   test.each([
-    { name: "no file", words: ["-n", "team"], input: "", code: 2, want: "required flag --file not set" },
+    { name: "no file", args: ["-n", "team"], input: "", code: 2, want: "required flag --file not set" },
     {
       name: "no cluster in it",
-      words: ["-f", "-"],
+      args: ["-f", "-"],
       input: "kind: Pod\napiVersion: v1",
       code: 4,
       want: "no OpenSearchCluster",
     },
     {
       name: "a field that there is not",
-      words: ["-f", "-"],
+      args: ["-f", "-"],
       input: JSON.stringify(aCluster({ diskSzie: "1Gi" })),
       code: 1,
       want: "diskSzie",
     },
     {
       name: "two clusters",
-      words: ["-f", "-"],
+      args: ["-f", "-"],
       input: `${JSON.stringify(aCluster())}\n---\n${JSON.stringify(aCluster())}`,
       code: 1,
       want: "several search clusters",
     },
     {
       name: "another cluster before",
-      words: ["-f", "-", "--from", sample],
+      args: ["-f", "-", "--from", sample],
       input: JSON.stringify({ ...aCluster(), metadata: { name: "metrics" } }),
       code: 1,
       want: "different clusters",
     },
-  ])("$name is said", async ({ words, input, code, want }) => {
-    const said = await type(["search", "plan", ...words], { input });
-    expect(said.err).toContain(want);
-    expect(said.code).toBe(code);
+  ])("$name is said", async ({ args, input, code, want }) => {
+    const output = await type(["search", "plan", ...args], { input });
+    expect(output.err).toContain(want);
+    expect(output.code).toBe(code);
   });
 });
 
@@ -214,9 +214,9 @@ describe("qm search explain from a file", () => {
     },
   ])("$name", async ({ status, code, want }) => {
     const input = JSON.stringify(status === undefined ? aCluster() : aCluster({}, { status }));
-    const said = await type(["search", "explain", "-f", "-"], { input });
-    for (const words of want) expect(said.out).toContain(words);
-    expect(said.code).toBe(code);
+    const output = await type(["search", "explain", "-f", "-"], { input });
+    for (const args of want) expect(output.out).toContain(args);
+    expect(output.code).toBe(code);
   });
 
   test("what a tenant writes does not steer the terminal", async () => {

@@ -6,9 +6,9 @@ import { readDeclaration } from "@quartermaster/search/offline";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { searchStatusText } from "../../src/render/search-status.ts";
-import { type } from "../support/person.ts";
+import { type } from "../support/user.ts";
 
-let folder: string;
+let directory: string;
 
 const auto = {
   mode: "Auto",
@@ -57,17 +57,17 @@ function aCluster(autoscaling: object | undefined, replicas = 3, more: object = 
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "qm-scaling-"));
-  await writeFile(join(folder, "before.json"), JSON.stringify(aCluster(auto, 3, { status })));
+  directory = await mkdtemp(join(tmpdir(), "qm-scaling-"));
+  await writeFile(join(directory, "before.json"), JSON.stringify(aCluster(auto, 3, { status })));
 });
 
 afterAll(async () => {
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
 async function plan(object: object): Promise<string> {
-  const words = ["search", "plan", "-f", "-", "--from", join(folder, "before.json")];
-  return (await type(words, { input: JSON.stringify(object) })).out;
+  const args = ["search", "plan", "-f", "-", "--from", join(directory, "before.json")];
+  return (await type(args, { input: JSON.stringify(object) })).out;
 }
 
 describe("qm search plan", () => {
@@ -111,7 +111,7 @@ describe("qm search status", () => {
   test("shows mode, target, recommendation and what holds it back", () => {
     const read = readDeclaration(aCluster(auto, 3, { status }));
     if (read.kind !== "read") throw new Error(JSON.stringify(read));
-    const text = searchStatusText(read.object, (_tone, words) => words);
+    const text = searchStatusText(read.object, (_tone, args) => args);
     const section = text.slice(text.indexOf("auto-scaling\n")).split("\n\n")[0];
     expect(section?.split("\n").map((line) => line.trim().replaceAll(/ {2,}/g, "  "))).toEqual([
       "auto-scaling",

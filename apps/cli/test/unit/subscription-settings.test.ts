@@ -7,27 +7,31 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { subscriptionSettings } from "../../src/cluster/subscription-settings.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "settings-"));
+const directory = mkdtempSync(join(tmpdir(), "settings-"));
 afterAll(() => {
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 function fileWith(content: string): string {
-  const path = join(folder, `${content.length}.json`);
+  const path = join(directory, `${content.length}.json`);
   writeFileSync(path, content);
   return path;
 }
 
 /** A cluster that answers for the operator's ConfigMap. */
-async function ask(answer: string | undefined | Error, file?: string, operatorNamespace = "quartermaster") {
+async function request(
+  response: string | undefined | Error,
+  file?: string,
+  operatorNamespace = "quartermaster",
+) {
   const notes: string[] = [];
-  const asked: unknown[] = [];
+  const requested: unknown[] = [];
   const client = {
     find: async (_kind: unknown, ref: unknown) => {
-      asked.push(ref);
+      requested.push(ref);
       await Promise.resolve();
-      if (answer instanceof Error) throw answer;
-      return answer === undefined ? undefined : { data: { "subscription.json": answer } };
+      if (response instanceof Error) throw response;
+      return response === undefined ? undefined : { data: { "subscription.json": response } };
     },
   } as unknown as Client;
   const { signal } = new AbortController();
@@ -35,29 +39,32 @@ async function ask(answer: string | undefined | Error, file?: string, operatorNa
     notes.push(text);
   };
   const settings = await subscriptionSettings({ file, operatorNamespace, client, signal, note });
-  return { settings, notes, asked };
+  return { settings, notes, requested };
 }
 
 describe("settings of subscription injection", () => {
   test("are those of the operator in the cluster", async () => {
-    const { settings, notes, asked } = await ask('{"mixedScopes":"Reject"}', undefined, "elsewhere");
+    const { settings, notes, requested } = await request('{"mixedScopes":"Reject"}', undefined, "elsewhere");
     expect(settings.mixedScopes).toBe("Reject");
     expect(notes).toEqual([]);
-    expect(asked).toEqual([{ namespace: "elsewhere", name: "quartermaster-subscription" }]);
+    expect(requested).toEqual([{ namespace: "elsewhere", name: "quartermaster-subscription" }]);
   });
 
   test("a file wins, and the cluster is not asked", async () => {
-    const { settings, asked } = await ask('{"mixedScopes":"Reject"}', fileWith('{"repoLayout":"files"}'));
+    const { settings, requested } = await request(
+      '{"mixedScopes":"Reject"}',
+      fileWith('{"repoLayout":"files"}'),
+    );
     expect(settings).toMatchObject({ mixedScopes: "Allow", repoLayout: "files" });
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
   });
 
   const forbidden = new ApiError("no", { class: "forbidden", mayHaveActed: false });
   test.each([
-    { name: "no ConfigMap", answer: undefined, says: "does not exist" },
-    { name: "no permission", answer: forbidden, says: "may not be read" },
-  ])("$name: the defaults are assumed, with a note", async ({ answer, says }) => {
-    const { settings, notes } = await ask(answer);
+    { name: "no ConfigMap", response: undefined, says: "does not exist" },
+    { name: "no permission", response: forbidden, says: "may not be read" },
+  ])("$name: the defaults are assumed, with a note", async ({ response, says }) => {
+    const { settings, notes } = await request(response);
     expect(settings.mixedScopes).toBe("Allow");
     expect(notes).toEqual([expect.stringContaining(says) as unknown]);
   });
@@ -66,10 +73,10 @@ describe("settings of subscription injection", () => {
     { name: "not JSON", file: "{", says: /not JSON/ },
     { name: "an unknown field", file: '{"profil":"seed"}', says: /profil/ },
   ])("a file with $name is refused", async ({ file, says }) => {
-    await expect(ask(undefined, fileWith(file))).rejects.toThrow(says);
+    await expect(request(undefined, fileWith(file))).rejects.toThrow(says);
   });
 
   test("a file that is not there is refused", async () => {
-    await expect(ask(undefined, "/nowhere.json")).rejects.toThrow(/\/nowhere.json cannot be read/);
+    await expect(request(undefined, "/nowhere.json")).rejects.toThrow(/\/nowhere.json cannot be read/);
   });
 });

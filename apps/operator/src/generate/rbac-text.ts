@@ -51,11 +51,11 @@ export function bindingText(
 export function commentLines(text: string, indent = ""): readonly string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(" ")) {
-    const longer = line === "" ? word : `${line} ${word}`;
+  for (const terms of text.split(" ")) {
+    const longer = line === "" ? terms : `${line} ${terms}`;
     if (longer.length + indent.length + 2 > widthLimit && line !== "") {
       lines.push(line);
-      line = word;
+      line = terms;
     } else line = longer;
   }
   return [...lines, line].map((each) => `${indent}# ${each}`);

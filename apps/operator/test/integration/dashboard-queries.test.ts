@@ -19,7 +19,7 @@ const queries = [...dashboardFiles()]
     ),
   );
 
-const answerSchema = z.object({ data: z.object({ result: z.array(z.unknown()) }) });
+const responseSchema = z.object({ data: z.object({ result: z.array(z.unknown()) }) });
 const program = prometheusProgram("prometheus");
 
 /** The operator's page as its own registry writes it, with a plan in it. */
@@ -67,8 +67,8 @@ describe.runIf(program !== undefined)(
           const empty: string[] = [];
           for (const { panel, expr } of queries) {
             const path = `/api/v1/query?query=${encodeURIComponent(expr)}`;
-            const said = await prometheus.until(path, (text) => text.startsWith('{"status":"success"'));
-            if (answerSchema.parse(JSON.parse(said)).data.result.length === 0) empty.push(panel);
+            const output = await prometheus.until(path, (text) => text.startsWith('{"status":"success"'));
+            if (responseSchema.parse(JSON.parse(output)).data.result.length === 0) empty.push(panel);
           }
           return see(empty).length === 0;
         },

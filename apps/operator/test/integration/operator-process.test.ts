@@ -16,8 +16,8 @@ test("an operator on a host installs a plan, shows it in its metrics and ends in
     name: "installer",
     rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "create", "patch", "delete"] }],
   });
-  const place = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
-  await using operator = new Operator([...place, "--metrics-port", "0", "--metrics-host", "127.0.0.1"]);
+  const location = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
+  await using operator = new Operator([...location, "--metrics-port", "0", "--metrics-host", "127.0.0.1"]);
   const page = `http://127.0.0.1:${await operator.port()}`;
   await eventually(async () => (await fetch(`${page}/readyz`)).ok);
   const path = `${plans}/namespaces/${namespace.name}/installplans/one`;
@@ -29,15 +29,15 @@ test("an operator on a host installs a plan, shows it in its metrics and ends in
       return text.includes('quartermaster_install_plans{phase="Installed"} 1') ? text : undefined;
     }),
   );
-  const figure = (name: string, label = ""): number | undefined =>
+  const metric = (name: string, label = ""): number | undefined =>
     samples.find((sample) => sample.name === name && Object.values(sample.labels).join("") === label)?.value;
   expect({
-    ready: figure("quartermaster_install_plan_resources", "ready"),
-    applied: figure("quartermaster_install_plan_writes_total", "apply"),
-    stages: figure("quartermaster_install_plan_stage_seconds_count"),
+    ready: metric("quartermaster_install_plan_resources", "ready"),
+    applied: metric("quartermaster_install_plan_writes_total", "apply"),
+    stages: metric("quartermaster_install_plan_stage_seconds_count"),
   }).toEqual({ ready: 1, applied: 1, stages: 1 });
   expect(await operator.end("SIGTERM")).toBe(0);
-  expect(operator.said).toContain('"message":"operator stops"');
+  expect(operator.output).toContain('"message":"operator stops"');
 });
 
 test.each([
@@ -61,8 +61,8 @@ test.each([
 ])("$name is reported in one line, and the exit code is 2", async ({ args, says }) => {
   await using operator = new Operator(args);
   expect(await operator.end()).toBe(2);
-  expect(operator.said).toMatch(says);
-  expect(operator.said.trim().split("\n")).toHaveLength(1);
+  expect(operator.output).toMatch(says);
+  expect(operator.output.trim().split("\n")).toHaveLength(1);
 });
 
 test("a port that is taken is reported by its flag, and the exit code is 2", async () => {
@@ -73,7 +73,7 @@ test("a port that is taken is reported by its flag, and the exit code is 2", asy
   const where = ["--metrics-host", "127.0.0.1", "--metrics-port", String(port)];
   await using operator = new Operator(["--kubeconfig", cluster.kubeconfigPath, ...where]);
   expect(await operator.end()).toBe(2);
-  expect(operator.said).toMatch(/^quartermaster-operator: --metrics-host, --metrics-port: .*EADDRINUSE/m);
+  expect(operator.output).toMatch(/^quartermaster-operator: --metrics-host, --metrics-port: .*EADDRINUSE/m);
 });
 
 function aPlan(namespace: string): object {

@@ -26,9 +26,9 @@ test("[security/85] what tenants write cannot forge a line of the log", async ()
   using cluster = joinSharedCluster();
   const { api } = cluster;
   await using namespace = await makeNamespace(api, "operator");
-  const place = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
+  const location = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
   const quiet = ["--metrics-port", "0", "--metrics-host", "127.0.0.1", "--log-level", "debug"];
-  await using operator = new Operator([...place, ...quiet]);
+  await using operator = new Operator([...location, ...quiet]);
   await operator.port();
   const annotations = { note: forged };
   // The server itself refuses such kinds and labels.
@@ -43,8 +43,8 @@ test("[security/85] what tenants write cannot forge a line of the log", async ()
     const path = `${plans}/namespaces/${namespace.name}/installplans/${name}`;
     await api.apply(path, aPlan({ namespace: namespace.name, name, annotations }, manifest));
     const text = await eventually(async (see) => {
-      const answer = see((await api.send({ path })).body);
-      return answer.includes('"observedGeneration"') ? answer : undefined;
+      const reply = see((await api.send({ path })).body);
+      return reply.includes('"observedGeneration"') ? reply : undefined;
     });
     shown.push(JSON.stringify((JSON.parse(text) as { readonly status: unknown }).status));
   }
@@ -55,7 +55,7 @@ test("[security/85] what tenants write cannot forge a line of the log", async ()
   shown.push(...notes.map(({ note }) => JSON.stringify(note)));
   expect(shown.filter((text) => /\\u00[0189]|\\[nr]/.test(text))).toEqual([]);
   expect(await operator.end("SIGTERM")).toBe(0);
-  const lines = operator.said.trim().split("\n");
+  const lines = operator.output.trim().split("\n");
   expect(
     lines.map((line) => messageOf(line)).filter((message) => message === "forged" || message === undefined),
   ).toEqual([]);
@@ -72,8 +72,8 @@ test("[security/86] plans of tenants add no series to the metrics", async () => 
   using cluster = joinSharedCluster();
   const { api } = cluster;
   await using namespace = await makeNamespace(api, "operator");
-  const place = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
-  await using operator = new Operator([...place, "--metrics-port", "0", "--metrics-host", "127.0.0.1"]);
+  const location = ["--kubeconfig", cluster.kubeconfigPath, "--watch-namespace", namespace.name];
+  await using operator = new Operator([...location, "--metrics-port", "0", "--metrics-host", "127.0.0.1"]);
   const page = `http://127.0.0.1:${await operator.port()}/metrics`;
   const read = async (): Promise<ReturnType<typeof samplesIn>> => samplesIn(await (await fetch(page)).text());
   const add = async (from: number, to: number): Promise<void> => {
@@ -93,8 +93,8 @@ test("[security/86] plans of tenants add no series to the metrics", async () => 
   await add(0, 20);
   // Once it has written a status and an event, every kind of request that it makes has its series.
   await eventually(async (see) => {
-    const asked = see((await read()).filter(({ name }) => name === "rest_client_requests_total"));
-    return ["PATCH", "POST"].every((method) => asked.some(({ labels }) => labels["method"] === method));
+    const requested = see((await read()).filter(({ name }) => name === "rest_client_requests_total"));
+    return ["PATCH", "POST"].every((method) => requested.some(({ labels }) => labels["method"] === method));
   });
   const few = await read();
   // 120 for 1,000: what grows with plans would show here as well.
@@ -110,21 +110,21 @@ test("[security/86] plans of tenants add no series to the metrics", async () => 
 
 test("[security/102] a kubeconfig without verification is refused unless a flag accepts it, which is logged", async () => {
   using cluster = joinSharedCluster();
-  await using folder = await temporaryFolder();
+  await using directory = await temporaryDirectory();
   const { server, token } = cluster.admin;
-  const path = await folder.kubeconfig({ server, "insecure-skip-tls-verify": true }, { token });
+  const path = await directory.kubeconfig({ server, "insecure-skip-tls-verify": true }, { token });
   const flags = ["--kubeconfig", path, "--metrics-port", "0", "--metrics-host", "127.0.0.1"];
   await using refused = new Operator(flags);
   expect(await refused.end()).toBe(2);
-  expect(refused.said).toContain("clusters[0].cluster.insecure-skip-tls-verify: ");
-  expect(refused.said).toContain("pass --insecure-skip-tls-verify");
+  expect(refused.output).toContain("clusters[0].cluster.insecure-skip-tls-verify: ");
+  expect(refused.output).toContain("pass --insecure-skip-tls-verify");
   await using accepted = new Operator([...flags, "--insecure-skip-tls-verify"]);
   await accepted.port();
-  expect(accepted.said).toContain('"message":"tls verification is switched off"');
+  expect(accepted.output).toContain('"message":"tls verification is switched off"');
 });
 
 test("[security/102] a token is never sent over http:", async () => {
-  await using folder = await temporaryFolder();
+  await using directory = await temporaryDirectory();
   const heard: unknown[] = [];
   const eavesdropper = createServer(({ headers }, response) => {
     heard.push(headers.authorization);
@@ -133,22 +133,22 @@ test("[security/102] a token is never sent over http:", async () => {
   await using _ = eavesdropper;
   await new Promise((resolve) => eavesdropper.listen(0, "127.0.0.1", () => resolve(undefined)));
   const { port } = eavesdropper.address() as AddressInfo;
-  const path = await folder.kubeconfig({ server: `http://127.0.0.1:${port}` }, { token: "canary" });
+  const path = await directory.kubeconfig({ server: `http://127.0.0.1:${port}` }, { token: "canary" });
   await using operator = new Operator(["--kubeconfig", path, "--insecure-skip-tls-verify"]);
   expect(await operator.end()).toBe(2);
-  expect(operator.said).toContain("users[0].user.token: must not be sent over http:");
-  expect(operator.said).not.toContain("canary");
+  expect(operator.output).toContain("users[0].user.token: must not be sent over http:");
+  expect(operator.output).not.toContain("canary");
   expect(heard).toEqual([]);
 });
 
 /** A folder for kubeconfigs, with one cluster and user each. */
-async function temporaryFolder(): Promise<
+async function temporaryDirectory(): Promise<
   AsyncDisposable & { readonly kubeconfig: (cluster: object, user: object) => Promise<string> }
 > {
-  const folder = await mkdtemp(join(tmpdir(), "qm-operator-"));
+  const directory = await mkdtemp(join(tmpdir(), "qm-operator-"));
   return {
     kubeconfig: async (cluster, user) => {
-      const path = join(folder, "kubeconfig");
+      const path = join(directory, "kubeconfig");
       const content = {
         apiVersion: "v1",
         kind: "Config",
@@ -161,7 +161,7 @@ async function temporaryFolder(): Promise<
       return path;
     },
     [Symbol.asyncDispose]: async () => {
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }

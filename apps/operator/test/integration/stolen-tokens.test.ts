@@ -125,8 +125,8 @@ describe("a stolen token", () => {
     await using namespace = await makeNamespace(cluster.api, "stolen");
     await using thief = await shippedAccount(cluster, { file, namespace: namespace.name });
     const tried = Object.entries(attempts(namespace.name));
-    const answers: Record<string, string> = {};
-    for (const [name, attempt] of tried) answers[name] = await thief.tried(attempt);
-    expect(answers).toEqual(Object.fromEntries(tried.map(([name]) => [name, "forbidden"])));
+    const responses: Record<string, string> = {};
+    for (const [name, attempt] of tried) responses[name] = await thief.tried(attempt);
+    expect(responses).toEqual(Object.fromEntries(tried.map(([name]) => [name, "forbidden"])));
   });
 });

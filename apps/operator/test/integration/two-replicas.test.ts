@@ -21,7 +21,7 @@ test("[subscription-injection/AC-F13] of two replicas one writes, and the other 
   using cluster = joinSharedCluster();
   const { api } = cluster;
   await using namespace = await makeNamespace(api, "replicas");
-  await using folder = await temporary();
+  await using directory = await temporary();
   const accounts = await Promise.all(
     ["one", "two"].map(
       async (name) =>
@@ -39,7 +39,7 @@ test("[subscription-injection/AC-F13] of two replicas one writes, and the other 
   );
   const start = async (account: Identity): Promise<Operator> =>
     new Operator([
-      `--kubeconfig=${await saveAccess(account, join(folder.path, account.user))}`,
+      `--kubeconfig=${await saveAccess(account, join(directory.path, account.user))}`,
       `--identity=${account.user}`,
       `--lease-namespace=${namespace.name}`,
       `--watch-namespace=${namespace.name}`,
@@ -48,7 +48,7 @@ test("[subscription-injection/AC-F13] of two replicas one writes, and the other 
       "--metrics-host=127.0.0.1",
     ]);
   await using stack = new AsyncDisposableStack();
-  const mark = await cluster.audit.mark();
+  const position = await cluster.audit.position();
   const replicas = new Map<string, Operator>();
   for (const account of accounts) replicas.set(account.user, stack.use(await start(account)));
   const bundles = `${group}/namespaces/${namespace.name}/bundles`;
@@ -62,7 +62,7 @@ test("[subscription-injection/AC-F13] of two replicas one writes, and the other 
     );
   };
   const writers = async (name: string): Promise<readonly string[]> => {
-    const entries = await cluster.audit.since(mark, { namespace: namespace.name });
+    const entries = await cluster.audit.since(position, { namespace: namespace.name });
     const own = entries.filter(
       (entry) => entry.resource === "bundles" && entry.name === name && WRITING_VERBS.includes(entry.verb),
     );

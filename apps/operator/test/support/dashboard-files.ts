@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 
 import { z } from "zod";
 
-const folder = join(import.meta.dirname, "../../../../config/dashboards");
+const directory = join(import.meta.dirname, "../../../../config/dashboards");
 
 const source = z.strictObject({ type: z.literal("prometheus"), uid: z.literal("$datasource") });
 
@@ -93,7 +93,7 @@ export type Dashboard = z.infer<typeof dashboardSchema>;
 
 /** Every dashboard, by the name of its file. Throws where one is not what Grafana takes. */
 export function dashboardFiles(): ReadonlyMap<string, Dashboard> {
-  const files = globSync(join(folder, "*.json")).toSorted();
+  const files = globSync(join(directory, "*.json")).toSorted();
   return new Map(
     files.map((file) => [
       basename(file, ".json"),

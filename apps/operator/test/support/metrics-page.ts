@@ -1,6 +1,6 @@
 import type { Bundle, InstallPlan } from "@quartermaster/api";
 import { planMetrics } from "@quartermaster/install-plan";
-import { type LicensingFigures, licensingMetrics } from "@quartermaster/licensing";
+import { type LicensingMetrics, licensingMetrics } from "@quartermaster/licensing";
 import { createMetrics } from "@quartermaster/runtime";
 import { VirtualSystem } from "@quartermaster/runtime/testing";
 import { searchMetrics } from "@quartermaster/search";
@@ -33,7 +33,7 @@ export function samplesIn(page: string): readonly Sample[] {
 }
 
 /** An EnterpriseLicense of 10 instances of which 11 are used, and a cluster that refuses its licence. */
-const someLicences = {
+const someLicenses = {
   clusters: () => [
     {
       metadata: { name: "logs", namespace: "team" },
@@ -49,13 +49,13 @@ const someLicences = {
     },
   ],
   associations: () => [],
-} as unknown as LicensingFigures;
+} as unknown as LicensingMetrics;
 
 /** The operator's page with these plans and bundles, after something has happened of each kind that makes a series. */
 export async function pageWith(
   plans: readonly InstallPlan[] = [],
   bundles: readonly Bundle[] = [],
-  licences: LicensingFigures = someLicences,
+  licenses: LicensingMetrics = someLicenses,
 ): Promise<string> {
   const metrics = createMetrics({
     system: new VirtualSystem(),
@@ -81,7 +81,7 @@ export async function pageWith(
   search.eventRecorded({ type: "Normal", reason: "NodeRestarted", action: "RestartNode", note: "" });
   search.clusterReported({ uid: "1", name: "team/logs" }, true);
   search.licenseTried("applied");
-  licensingMetrics(metrics.series, licences);
+  licensingMetrics(metrics.series, licenses);
   const call = { method: "GET", verb: "get", host: "api", code: "200" };
   metrics.observe({ ...call, durationMs: 1, requestBytes: 0, responseBytes: 1 });
   metrics.observeRetry(call);

@@ -12,19 +12,19 @@ export const plans = "/apis/install.quartermaster.dev/v1alpha1";
 export class Operator implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
-  said = "";
+  output = "";
 
   constructor(args: readonly string[]) {
     this.#child = spawn(process.execPath, [main, ...args], { stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding("utf8").on("data", (chunk: string) => {
-        this.said += chunk;
+        this.output += chunk;
       });
     this.#ended = new Promise((resolve) => this.#child.once("exit", resolve));
   }
 
   async port(): Promise<number> {
-    return await eventually(() => Number(/"metricsPort":(\d+)/.exec(this.said)?.[1] ?? 0) || undefined);
+    return await eventually(() => Number(/"metricsPort":(\d+)/.exec(this.output)?.[1] ?? 0) || undefined);
   }
 
   async end(signal?: "SIGTERM"): Promise<number | null> {

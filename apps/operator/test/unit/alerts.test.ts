@@ -42,9 +42,9 @@ describe.each(alerts)("$alert", ({ expr, annotations }) => {
     const samples = samplesIn(await allPages());
     const selectors = [...expr.matchAll(/((?:quartermaster|elastic|opensearch)_\w+)(?:\{([^}]*)\})?/g)];
     const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, labels = ""]) => labels.split(", "));
-    const told = [...annotations.description.matchAll(/\$labels\.(\w+)/g)].map(([, label = ""]) => label);
+    const reported = [...annotations.description.matchAll(/\$labels\.(\w+)/g)].map(([, label = ""]) => label);
     // Only labels that the expression keeps can be told.
-    expect(told.filter((label) => !grouped.includes(label))).toEqual([]);
+    expect(reported.filter((label) => !grouped.includes(label))).toEqual([]);
     expect(selectors).not.toEqual([]);
     for (const { 1: name, 2: matchers = "", index } of selectors) {
       const series = samples.filter((sample) => sample.name === name);
@@ -69,9 +69,9 @@ describe.each(alerts)("$alert", ({ expr, annotations }) => {
     const bare =
       expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|(?:by|on) \([^)]*\)|group_left \(\)/g, " ").match(/[a-z_]\w*/g) ??
       [];
-    const words =
+    const terms =
       /^(?:(?:quartermaster|elastic|opensearch)_\w+|and|sum|max|min|min_over_time|changes|rate|increase|absent|time|histogram_quantile)$/;
-    expect(bare.filter((word) => !words.test(word))).toEqual([]);
+    expect(bare.filter((text) => !terms.test(text))).toEqual([]);
   });
 });
 
@@ -81,18 +81,18 @@ const hasPromtool = spawnSync(promtool, ["--version"]).status === 0;
 test.runIf(hasPromtool)(
   "promtool accepts the rules (skipped where Debian's package prometheus is not installed)",
   () => {
-    const folder = mkdtempSync(join(tmpdir(), "alerts-"));
+    const directory = mkdtempSync(join(tmpdir(), "alerts-"));
     try {
       for (const [at, { spec }] of files.entries()) {
-        const path = join(folder, `${at}.yaml`);
+        const path = join(directory, `${at}.yaml`);
         writeFileSync(path, stringify(spec));
         const { status, stdout, stderr } = spawnSync(promtool, ["check", "rules", path], {
           encoding: "utf8",
         });
-        expect({ status, said: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
+        expect({ status, output: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
       }
     } finally {
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   },
 );

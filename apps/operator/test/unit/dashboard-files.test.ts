@@ -37,10 +37,10 @@ describe.each([...files])("dashboard %s", (_name, dashboard) => {
       for (const { expr, legendFormat } of targets) {
         const used = [...expr.matchAll(/\$(\w+)/g)].map(([, name = ""]) => name);
         expect(used.filter((name) => !known.has(name))).toEqual([]);
-        const told = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
+        const reported = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label = ""]) => label);
         const kept = /by \(([^)]*)\)/.exec(expr)?.[1]?.split(", ");
         // Without an aggregation every label stays.
-        expect(told.filter((label) => kept?.includes(label) === false)).toEqual([]);
+        expect(reported.filter((label) => kept?.includes(label) === false)).toEqual([]);
       }
   });
 });

@@ -40,8 +40,8 @@ test("the webhook shows the age of its watches, the end of its certificate, its 
     expiry: valueOf(samples, "cert_expiry_seconds"),
     watched: valueOf(samples, "key_index_entries", { by: "watch" }),
     cached: valueOf(samples, "sar_total", { result: "allowed", cached: "true" }),
-    asked: valueOf(samples, "sar_total", { result: "allowed", cached: "false" }),
-  }).toEqual({ age: 2, expiry: 4, watched: 2, cached: 1, asked: 0 });
+    requested: valueOf(samples, "sar_total", { result: "allowed", cached: "false" }),
+  }).toEqual({ age: 2, expiry: 4, watched: 2, cached: 1, requested: 0 });
 });
 
 test("a configuration is in sync, out of sync, or not there at all", async () => {

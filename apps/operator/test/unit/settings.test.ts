@@ -139,7 +139,7 @@ const cases: readonly Case[] = [
         namespace: "a",
         port: 9443,
         files: { certificatePath: "/t/tls.crt", keyPath: "/t/tls.key" },
-        authoritySource: { kind: "file", path: "/t/ca.crt" },
+        caSource: { kind: "file", path: "/t/ca.crt" },
       },
     },
   },
@@ -154,7 +154,7 @@ const cases: readonly Case[] = [
         namespace: "a",
         port: 9443,
         files: { certificatePath: "/t/tls.crt", keyPath: "/t/tls.key" },
-        authoritySource: {
+        caSource: {
           kind: "configMap",
           ref: { namespace: "a", name: "ca" },
           key: "service-ca.crt",
@@ -246,11 +246,9 @@ test.each([
 
 test("the reference page lists every flag as --help does", () => {
   const page = readFileSync(join(import.meta.dirname, "../../../../docs/reference/operator.md"), "utf8");
-  const onPage = [...page.matchAll(/^\| `(--[a-z-]+)` \| `(\w+)` \| (.*) \|$/gm)].map(
-    ([, ...words]) => words,
-  );
+  const onPage = [...page.matchAll(/^\| `(--[a-z-]+)` \| `(\w+)` \| (.*) \|$/gm)].map(([, ...text]) => text);
   const inHelp = [...describeSettings().matchAll(/^ {2}(--[a-z-]+) +(\w+) +(.*)$/gm)].map(
-    ([, ...words]) => words,
+    ([, ...text]) => text,
   );
   expect(inHelp).not.toEqual([]);
   expect(onPage).toEqual(inHelp);

@@ -21,7 +21,7 @@ function deploymentIn(file: string) {
   const found = documents.map((each) => manifest.safeParse(each.toJS()).data);
   const deployment = found.find((each) => each?.kind === "Deployment");
   const [first] = deployment?.spec.template?.spec.containers ?? [];
-  return { place: deployment?.metadata, name: first?.name, env: first?.env ?? [] };
+  return { location: deployment?.metadata, name: first?.name, env: first?.env ?? [] };
 }
 
 const base = deploymentIn("webhook.yaml");
@@ -38,10 +38,13 @@ test.each([
   },
 ])("$file patches the webhook's container with settings that work", ({ file, source }) => {
   const patch = deploymentIn(file);
-  expect({ place: patch.place, name: patch.name }).toEqual({ place: base.place, name: base.name });
+  expect({ location: patch.location, name: patch.name }).toEqual({
+    location: base.location,
+    name: base.name,
+  });
   const env = Object.fromEntries([...base.env, ...patch.env].map(({ name, value }) => [name, value]));
   expect(readSettings([], env).webhook).toMatchObject({
     files: { certificatePath: "/certificates/tls.crt", keyPath: "/certificates/tls.key" },
-    authoritySource: source,
+    caSource: source,
   });
 });

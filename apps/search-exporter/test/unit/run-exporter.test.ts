@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { realSystem, silentLog } from "@quartermaster/runtime";
-import { engineAnswers } from "@quartermaster/search/testing";
+import { engineResponses } from "@quartermaster/search/testing";
 import { describe, expect, test } from "vitest";
 
 import { runExporter } from "../../src/run-exporter.ts";
@@ -14,10 +14,10 @@ import { readSettings, type Settings } from "../../src/settings.ts";
 async function startEngine(password: () => string): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer((request, response) => {
     const wanted = `Basic ${Buffer.from(`monitor:${password()}`).toString("base64")}`;
-    const path = Object.keys(engineAnswers).find((each) => (request.url ?? "").startsWith(each)) ?? "";
+    const path = Object.keys(engineResponses).find((each) => (request.url ?? "").startsWith(each)) ?? "";
     const isLetIn = request.headers.authorization === wanted;
     response.writeHead(isLetIn ? 200 : 401, { "content-type": "application/json" });
-    response.end(JSON.stringify(isLetIn ? engineAnswers[path] : { error: "no" }));
+    response.end(JSON.stringify(isLetIn ? engineResponses[path] : { error: "no" }));
   });
   const { promise, resolve } = Promise.withResolvers<number>();
   server.listen(0, "127.0.0.1", () => {
@@ -38,11 +38,11 @@ async function startEngine(password: () => string): Promise<AsyncDisposable & { 
 }
 
 test("serves the figures of its engine from the files that it is given, and is ready once it was let in", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "exporter-"));
+  const directory = mkdtempSync(join(tmpdir(), "exporter-"));
   const stopping = new AbortController();
   await using engine = await startEngine(() => "s3cret-word");
   try {
-    for (const name of ["config", "login", "trust"]) mkdirSync(join(folder, name));
+    for (const name of ["config", "login", "trust"]) mkdirSync(join(directory, name));
     const config = {
       cluster: "logs",
       distribution: "opensearch",
@@ -50,14 +50,14 @@ test("serves the figures of its engine from the files that it is given, and is r
       port: engine.port,
       expectedNodes: 1,
     };
-    writeFileSync(join(folder, "config/config.json"), JSON.stringify(config));
-    writeFileSync(join(folder, "login/username"), "monitor");
-    writeFileSync(join(folder, "login/password"), "s3cret-word");
+    writeFileSync(join(directory, "config/config.json"), JSON.stringify(config));
+    writeFileSync(join(directory, "login/username"), "monitor");
+    writeFileSync(join(directory, "login/password"), "s3cret-word");
     const settings: Settings = {
       port: 0,
-      configFolder: join(folder, "config"),
-      trustFolder: join(folder, "trust"),
-      loginFolder: join(folder, "login"),
+      configDirectory: join(directory, "config"),
+      trustDirectory: join(directory, "trust"),
+      loginDirectory: join(directory, "login"),
     };
     const { promise: listening, resolve } = Promise.withResolvers<number>();
     const running = runExporter(settings, {
@@ -76,7 +76,7 @@ test("serves the figures of its engine from the files that it is given, and is r
     await running;
   } finally {
     stopping.abort();
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 });
 
@@ -84,9 +84,9 @@ describe("settings", () => {
   test("have defaults for a pod", () => {
     expect(readSettings([])).toEqual({
       port: 9114,
-      configFolder: "/etc/search-exporter/config",
-      trustFolder: "/etc/search-exporter/trust",
-      loginFolder: "/etc/search-exporter/login",
+      configDirectory: "/etc/search-exporter/config",
+      trustDirectory: "/etc/search-exporter/trust",
+      loginDirectory: "/etc/search-exporter/login",
     });
   });
 

@@ -15,16 +15,16 @@ const VENDOR_VERSION = "0.0.0";
 export interface DriverFacts {
   readonly nodeName: string;
   /** kubelet's `--root-dir`. */
-  readonly kubeletFolder: string;
+  readonly kubeletDirectory: string;
   readonly volumes: Pick<Volumes, "publish" | "unpublish">;
 }
 
 /** The two services that kubelet calls on the plugin's own socket. No capability is announced: volumes are ephemeral only. */
-export function csiServices({ nodeName, kubeletFolder, volumes }: DriverFacts): readonly ServedService[] {
+export function csiServices({ nodeName, kubeletDirectory, volumes }: DriverFacts): readonly ServedService[] {
   return [
     {
       spec: identityService,
-      answers: {
+      responses: {
         GetPluginInfo: () => ({ name: DRIVER_NAME, vendorVersion: VENDOR_VERSION }),
         GetPluginCapabilities: () => ({}),
         Probe: () => ({ ready: true }),
@@ -32,15 +32,15 @@ export function csiServices({ nodeName, kubeletFolder, volumes }: DriverFacts): 
     },
     {
       spec: nodeService,
-      answers: {
+      responses: {
         NodeGetInfo: () => ({ nodeId: nodeName }),
         NodeGetCapabilities: () => ({}),
         NodePublishVolume: async (request) => {
-          await volumes.publish(() => parseVolumeRequest(request, kubeletFolder));
+          await volumes.publish(() => parseVolumeRequest(request, kubeletDirectory));
           return {};
         },
         NodeUnpublishVolume: async (request) => {
-          const { volumeId, target } = parseUnpublish(request, kubeletFolder);
+          const { volumeId, target } = parseUnpublish(request, kubeletDirectory);
           await volumes.unpublish(volumeId, target);
           return {};
         },
@@ -67,7 +67,7 @@ export function registrationServices({ endpoint, log, onStatus }: Registration):
   return [
     {
       spec: registrationService,
-      answers: {
+      responses: {
         GetInfo: () => ({ type: "CSIPlugin", name: DRIVER_NAME, endpoint, supportedVersions: ["1.0.0"] }),
         NotifyRegistrationStatus: (request) => {
           const { pluginRegistered, error } = registrationStatus.parse(request);

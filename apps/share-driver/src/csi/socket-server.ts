@@ -16,12 +16,12 @@ import { Refusal } from "../refusal.ts";
 import type { MethodSpec, ServiceSpec } from "./service-spec.ts";
 
 /** Answers one request. Throws a Refusal for what is not carried out. */
-export type Answer = (request: JsonValue) => Promise<JsonValue> | JsonValue;
+export type HttpResponse = (request: JsonValue) => Promise<JsonValue> | JsonValue;
 
 /** A service with an answer for each of its methods. */
 export interface ServedService {
   readonly spec: ServiceSpec;
-  readonly answers: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, HttpResponse>>;
 }
 
 /** A gRPC server on a unix socket. `await using` stops it and removes the socket. */
@@ -39,8 +39,8 @@ export class SocketServer implements AsyncDisposable {
     mkdirSync(dirname(path), { recursive: true });
     rmSync(path, { force: true });
     const server = new Server({ "grpc.max_receive_message_length": maxRequestBytes });
-    for (const { spec, answers } of services)
-      server.addService(definitionOf(spec), implementationOf(spec, answers, log));
+    for (const { spec, responses } of services)
+      server.addService(definitionOf(spec), implementationOf(spec, responses, log));
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     server.bindAsync(`unix:${path}`, ServerCredentials.createInsecure(), (error) => {
       if (error === null) resolve(undefined);
@@ -90,14 +90,14 @@ export function methodDefinition(path: string, { request, response }: MethodSpec
 
 function implementationOf(
   { methods }: ServiceSpec,
-  answers: ServedService["answers"],
+  responses: ServedService["responses"],
   log: Log,
 ): UntypedServiceImplementation {
   return Object.fromEntries(
     Object.keys(methods).map((method): [string, handleUnaryCall<JsonValue, JsonValue>] => [
       method,
       ({ request }, respond) => {
-        void answerCall(async () => await answers[method]?.(request), { method, log }).then(
+        void respondToCall(async () => await responses[method]?.(request), { method, log }).then(
           ({ code, details, value }) => {
             respond(code === undefined ? null : { code, details }, value);
             return undefined;
@@ -108,19 +108,19 @@ function implementationOf(
   );
 }
 
-interface Answered {
+interface Responded {
   readonly code?: status;
   readonly details: string;
   readonly value?: JsonValue;
 }
 
 /** What is not a Refusal is a fault of ours: kubelet gets no details, which might hold anything. */
-async function answerCall(
-  answer: () => Promise<JsonValue | undefined>,
+async function respondToCall(
+  reply: () => Promise<JsonValue | undefined>,
   { method, log }: { readonly method: string; readonly log: Log },
-): Promise<Answered> {
+): Promise<Responded> {
   try {
-    const value = await answer();
+    const value = await reply();
     if (value === undefined) return { code: status.UNIMPLEMENTED, details: `${method} is not implemented` };
     return { details: "", value };
   } catch (error) {

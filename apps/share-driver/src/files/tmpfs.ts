@@ -85,13 +85,13 @@ interface Outcome {
 
 /** Mounts as many as it can with one process. */
 async function mountAll(targets: readonly string[]): Promise<Outcome> {
-  const folder = mkdtempSync("/dev/shm/qm-mounts-"); // the image is read-only; every container has this
+  const directory = mkdtempSync("/dev/shm/qm-mounts-"); // the image is read-only; every container has this
   try {
-    const table = join(folder, "fstab");
+    const table = join(directory, "fstab");
     writeFileSync(table, targets.map((target) => `tmpfs ${target} tmpfs ${options} 0 0\n`).join(""));
     return await outcomeOf("mount", ["-n", "-a", "-T", table]);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -100,7 +100,7 @@ async function unmount(target: string, unmounts: Batch<string, Outcome>): Promis
   assertNoLinks(target);
   for (let left = mountsAt(target); left > 0; left -= 1) {
     const { failure, mounted } = await unmounts.add(target);
-    const still = mounted.filter((place) => place === target).length;
+    const still = mounted.filter((location) => location === target).length;
     if (still >= left) throw failed("umount", failure);
   }
   if (mountsAt(target) > 0) throw new Refusal("MountFailed", "the volume is still mounted");
@@ -128,7 +128,7 @@ function assertNoLinks(target: string): void {
 
 /** How many file systems are mounted at `target`, one on top of the other. Blanks in paths are octal escapes; ours have none. */
 function mountsAt(target: string): number {
-  return mountPoints().filter((place) => place === target).length;
+  return mountPoints().filter((location) => location === target).length;
 }
 
 function mountPoints(): readonly string[] {

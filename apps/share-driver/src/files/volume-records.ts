@@ -38,19 +38,19 @@ export type VolumeRecord = z.infer<typeof record>;
 
 /** One file per volume below a folder that outlives the driver. */
 export class VolumeRecords {
-  readonly #folder: string;
+  readonly #directory: string;
   readonly #log: Log;
 
-  constructor(folder: string, log: Log) {
-    this.#folder = folder;
+  constructor(directory: string, log: Log) {
+    this.#directory = directory;
     this.#log = log;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
   }
 
   /** All volumes on record. A file that cannot be read is removed: its volume stays as it is and is no longer refreshed. */
   all(): readonly VolumeRecord[] {
-    return readdirSync(this.#folder).flatMap((name) => {
-      const path = join(this.#folder, name);
+    return readdirSync(this.#directory).flatMap((name) => {
+      const path = join(this.#directory, name);
       const found = parseRecord(readFileSync(path, "utf8"));
       if (found !== undefined && name === fileName(found.volumeId)) return [found];
       if (!name.endsWith(DRAFT)) this.#log.warn("unreadable record of a volume removed", { file: name });
@@ -61,14 +61,14 @@ export class VolumeRecords {
 
   /** Writes the record; a reader sees the old one or the new one. */
   write(entry: VolumeRecord): void {
-    const path = join(this.#folder, fileName(entry.volumeId));
+    const path = join(this.#directory, fileName(entry.volumeId));
     writeFileSync(`${path}${DRAFT}`, JSON.stringify(entry), { mode: 0o600 });
     renameSync(`${path}${DRAFT}`, path);
   }
 
   /** Removes the record, if there is one. */
   remove(volumeId: string): void {
-    rmSync(join(this.#folder, fileName(volumeId)), { force: true });
+    rmSync(join(this.#directory, fileName(volumeId)), { force: true });
   }
 }
 

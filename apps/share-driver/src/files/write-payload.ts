@@ -31,61 +31,62 @@ const DATA_DRAFT = "..data_tmp";
  * it, and each name links through `..data`. The swap of that one link changes all files at once, so that nobody ever reads half of
  * each. Returns false, and writes nothing, when the content is there already.
  */
-export function writePayload(folder: string, payload: Payload, { mode, version }: WriteOptions): boolean {
-  const data = join(folder, DATA);
-  const present = readdirSync(folder);
+export function writePayload(directory: string, payload: Payload, { mode, version }: WriteOptions): boolean {
+  const data = join(directory, DATA);
+  const present = readdirSync(directory);
   const former = present.includes(DATA) ? readlinkSync(data) : undefined;
-  if (former !== undefined && isSame(join(folder, former), payload, mode)) {
-    linkNames(folder, present, payload);
+  if (former !== undefined && isSame(join(directory, former), payload, mode)) {
+    linkNames(directory, present, payload);
     return false;
   }
   const current = `..${version}`;
-  writeFiles(join(folder, current), payload, mode);
-  if (present.includes(DATA_DRAFT)) rmSync(join(folder, DATA_DRAFT));
-  symlinkSync(current, join(folder, DATA_DRAFT));
-  renameSync(join(folder, DATA_DRAFT), data);
-  linkNames(folder, present, payload);
-  removeFormer(folder, present);
+  writeFiles(join(directory, current), payload, mode);
+  if (present.includes(DATA_DRAFT)) rmSync(join(directory, DATA_DRAFT));
+  symlinkSync(current, join(directory, DATA_DRAFT));
+  renameSync(join(directory, DATA_DRAFT), data);
+  linkNames(directory, present, payload);
+  removeFormer(directory, present);
   return true;
 }
 
 /** The files that the volume holds now, without those of other names. */
-export function readPayload(folder: string, names: readonly string[]): Payload {
-  const files = names.map((name) => [name, join(folder, DATA, name)] as const);
+export function readPayload(directory: string, names: readonly string[]): Payload {
+  const files = names.map((name) => [name, join(directory, DATA, name)] as const);
   return new Map(
     files.flatMap(([name, path]) => (existsSync(path) ? [[name, readFileSync(path)] as const] : [])),
   );
 }
 
-function writeFiles(folder: string, payload: Payload, mode: number): void {
-  mkdirSync(folder);
-  chmodSync(folder, 0o755); // whatever the umask is
+function writeFiles(directory: string, payload: Payload, mode: number): void {
+  mkdirSync(directory);
+  chmodSync(directory, 0o755); // whatever the umask is
   for (const [name, bytes] of payload) {
-    const file = join(folder, name);
+    const file = join(directory, name);
     writeFileSync(file, bytes, { flag: "wx" });
     chmodSync(file, mode);
   }
 }
 
-function isSame(folder: string, payload: Payload, mode: number): boolean {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
+function isSame(directory: string, payload: Payload, mode: number): boolean {
+  const names = existsSync(directory) ? readdirSync(directory) : [];
   if (names.length !== payload.size) return false;
   return names.every((name) => {
     const bytes = payload.get(name);
-    const file = join(folder, name);
+    const file = join(directory, name);
     return bytes !== undefined && (lstatSync(file).mode & 0o777) === mode && bytes.equals(readFileSync(file));
   });
 }
 
 /** New names appear after the swap, since before it they would lead nowhere; names that are gone follow. */
-function linkNames(folder: string, present: readonly string[], payload: Payload): void {
+function linkNames(directory: string, present: readonly string[], payload: Payload): void {
   const linked = new Set(present.filter((name) => !name.startsWith("..")));
-  for (const name of payload.keys()) if (!linked.has(name)) symlinkSync(join(DATA, name), join(folder, name));
-  for (const name of linked) if (!payload.has(name)) rmSync(join(folder, name), { force: true });
+  for (const name of payload.keys())
+    if (!linked.has(name)) symlinkSync(join(DATA, name), join(directory, name));
+  for (const name of linked) if (!payload.has(name)) rmSync(join(directory, name), { force: true });
 }
 
 /** Also what an earlier attempt that was cut off has left. */
-function removeFormer(folder: string, present: readonly string[]): void {
+function removeFormer(directory: string, present: readonly string[]): void {
   const stale = present.filter((name) => name.startsWith("..") && name !== DATA && name !== DATA_DRAFT);
-  for (const name of stale) rmSync(join(folder, name), { recursive: true, force: true });
+  for (const name of stale) rmSync(join(directory, name), { recursive: true, force: true });
 }

@@ -46,7 +46,7 @@ export async function observeVolume(
       if (backing === undefined) return access;
       const { client, signal, questions } = options;
       const key = ["object", backing.kind, backing.namespace, backing.name];
-      const object = await answered(
+      const object = await responded(
         name,
         async () =>
           await questions.run(key, async () => await client.find(kindOf(backing), backing, { signal })),
@@ -64,12 +64,12 @@ export async function observeAccess(
 ): Promise<ShareAccess> {
   const { client, signal, questions } = options;
   const { namespace, serviceAccount } = pod;
-  const ask = async <T>(key: readonly string[], question: () => Promise<T>): Promise<T> =>
-    await answered(name, async () => await questions.run(key, question));
+  const query = async <T>(key: readonly string[], question: () => Promise<T>): Promise<T> =>
+    await responded(name, async () => await questions.run(key, question));
   // At the same time: the answers take longer than anything else here. Of a Share that the pod may not use nothing is passed on.
   const [permission, read] = await Promise.allSettled([
-    ask(["use", namespace, serviceAccount, name], async () => await mayUse(name, pod, options)),
-    ask(["share", name], async () => await client.find(shareDefinition.kind, { name }, { signal })),
+    query(["use", namespace, serviceAccount, name], async () => await mayUse(name, pod, options)),
+    query(["share", name], async () => await client.find(shareDefinition.kind, { name }, { signal })),
   ]);
   const isPermitted = valueOf(permission);
   if (!isPermitted) return { name, isPermitted };
@@ -100,7 +100,7 @@ async function mayUse(
 }
 
 /** No answer is neither a yes nor "not there". kubelet tries again by itself. */
-async function answered<T>(share: string, request: () => Promise<T>): Promise<T> {
+async function responded<T>(share: string, request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {

@@ -14,9 +14,9 @@ export interface TargetPath {
  * Accepts the paths that kubelet gives to CSI volumes, `<kubelet>/pods/<uid>/volumes/kubernetes.io~csi/<volume>/mount`, and nothing
  * else: a caller of the socket must not have file systems mounted or unmounted elsewhere.
  */
-export function parseTarget(path: string, kubeletFolder: string): TargetPath {
-  const [empty, ...names] = path.startsWith(`${kubeletFolder}/`)
-    ? path.slice(kubeletFolder.length).split("/")
+export function parseTarget(path: string, kubeletDirectory: string): TargetPath {
+  const [empty, ...names] = path.startsWith(`${kubeletDirectory}/`)
+    ? path.slice(kubeletDirectory.length).split("/")
     : [];
   const [pods, podUid = "", volumes, plugin, volume = "", mount, ...rest] = names;
   const isShaped =
@@ -37,9 +37,9 @@ const unpublish = z.object({ volumeId: z.string().default(""), targetPath: z.str
 /** Reads a NodeUnpublishVolumeRequest. */
 export function parseUnpublish(
   request: unknown,
-  kubeletFolder: string,
+  kubeletDirectory: string,
 ): { readonly volumeId: string; readonly target: string } {
   const { volumeId, targetPath } = unpublish.parse(request);
   if (volumeId === "") throw new Refusal("InvalidRequest", "the request has no volume id");
-  return { volumeId, target: parseTarget(targetPath, kubeletFolder).path };
+  return { volumeId, target: parseTarget(targetPath, kubeletDirectory).path };
 }

@@ -42,10 +42,10 @@ const podInfo = "csi.storage.k8s.io/";
  * The pod's identity comes from kubelet only while the CSIDriver object says `podInfoOnMount`: otherwise the author of a pod could
  * write it among the attributes. So its uid, which no author knows in advance, must be that of the path.
  */
-export function parseVolumeRequest(request: unknown, kubeletFolder: string): VolumeRequest {
+export function parseVolumeRequest(request: unknown, kubeletDirectory: string): VolumeRequest {
   const { volumeId, targetPath, readonly, volumeCapability, volumeContext } = message.parse(request);
   if (volumeId === "") throw invalid("the request has no volume id");
-  const target = parseTarget(targetPath, kubeletFolder);
+  const target = parseTarget(targetPath, kubeletDirectory);
   const pod = podOf(volumeContext);
   if (pod.uid !== target.podUid)
     throw invalid("the pod is not known: the CSIDriver object must have podInfoOnMount: true");

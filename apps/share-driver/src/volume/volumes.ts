@@ -22,7 +22,7 @@ export interface VolumesOptions extends WatchEnvironment {
   readonly client: Client;
   readonly tmpfs: Tmpfs;
   /** Folder of the records; it outlives the driver. */
-  readonly recordFolder: string;
+  readonly recordDirectory: string;
   readonly metrics: DriverMetrics;
   /** Aborts when the driver stops. */
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export class Volumes {
 
   constructor(options: VolumesOptions) {
     this.#options = options;
-    this.#records = new VolumeRecords(options.recordFolder, options.log);
+    this.#records = new VolumeRecords(options.recordDirectory, options.log);
     this.#watches = new BackingWatches({
       ...options,
       onChange: (volumeId) => {

@@ -20,7 +20,7 @@ describe("the driver on a bad network", () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("warm");
     scene.proxy.inject(({ resource }) => resource === "subjectaccessreviews", serverError(500), 100);
-    expect(await scene.ask("a")).toMatchObject({ code: "UNAVAILABLE" });
+    expect(await scene.request("a")).toMatchObject({ code: "UNAVAILABLE" });
     expect(scene.driver.tmpfs.mounted.size).toBe(1);
     expect(scene.driver.records()).toHaveLength(1);
     scene.proxy.heal();
@@ -55,7 +55,7 @@ describe("the driver on a bad network", () => {
     await scene.publish("warm");
     const before = scene.proxy.trace.length;
     const uids = Array.from({ length: 50 }, (_, index) => `crowd-${index}`);
-    const ends = await Promise.all(uids.map(async (uid) => await scene.ask(uid)));
+    const ends = await Promise.all(uids.map(async (uid) => await scene.request(uid)));
     expect(ends.filter((end) => !("answer" in end))).toEqual([]);
     expect(uids.map((uid) => scene.driver.read(uid, "key"))).toEqual(uids.map(() => "first"));
     expect(scene.proxy.trace.length - before).toBeLessThan(50);

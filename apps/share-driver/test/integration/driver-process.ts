@@ -9,14 +9,14 @@ import { stringify } from "yaml";
 import { nodeService } from "../../src/csi/service-spec.ts";
 import { runDriver } from "../../src/run-driver.ts";
 import { DRIVER_NAME } from "../../src/settings.ts";
-import { FolderTmpfs } from "../unit/folder-tmpfs.ts";
+import { DirectoryTmpfs } from "../unit/directory-tmpfs.ts";
 import { type CallEnd, SocketClient } from "../unit/socket-client.ts";
 
 /** A kubelet's folder with a driver in it that acts as the identity, and the test in the place of kubelet. */
 export class DriverProcess implements AsyncDisposable {
-  readonly tmpfs = new FolderTmpfs();
-  readonly kubeletFolder = mkdtempSync(join(tmpdir(), "qm-kubelet-"));
-  readonly #kubeconfigPath = join(this.kubeletFolder, "kubeconfig");
+  readonly tmpfs = new DirectoryTmpfs();
+  readonly kubeletDirectory = mkdtempSync(join(tmpdir(), "qm-kubelet-"));
+  readonly #kubeconfigPath = join(this.kubeletDirectory, "kubeconfig");
   #stop = new AbortController();
   #ended: Promise<void> = Promise.resolve();
 
@@ -36,10 +36,10 @@ export class DriverProcess implements AsyncDisposable {
   /** Starts the driver and waits for its sockets. */
   async start(): Promise<void> {
     this.#stop = new AbortController();
-    const { kubeletFolder, tmpfs } = this;
+    const { kubeletDirectory, tmpfs } = this;
     const settings = {
       nodeName: "node-1",
-      kubeletFolder,
+      kubeletDirectory,
       metricsPort: 0,
       logLevel: "info",
       kubeconfigPath: this.#kubeconfigPath,
@@ -50,7 +50,7 @@ export class DriverProcess implements AsyncDisposable {
       log: silentLog,
       tmpfs,
     });
-    await eventually(() => existsSync(join(kubeletFolder, "plugins_registry", `${DRIVER_NAME}-reg.sock`)));
+    await eventually(() => existsSync(join(kubeletDirectory, "plugins_registry", `${DRIVER_NAME}-reg.sock`)));
   }
 
   async stop(): Promise<void> {
@@ -60,7 +60,7 @@ export class DriverProcess implements AsyncDisposable {
 
   /** Where the volume of a pod with this uid goes. */
   target(uid: string, volume = "etc"): string {
-    return join(this.kubeletFolder, "pods", uid, "volumes", "kubernetes.io~csi", volume, "mount");
+    return join(this.kubeletDirectory, "pods", uid, "volumes", "kubernetes.io~csi", volume, "mount");
   }
 
   /** Requests a volume as kubelet does for a pod of the namespace. `volume` is the name of the volume in the pod (default: etc). */
@@ -96,29 +96,29 @@ export class DriverProcess implements AsyncDisposable {
 
   /** Files of the driver about volumes. */
   records(): readonly string[] {
-    return readdirSync(this.recordFolder());
+    return readdirSync(this.recordDirectory());
   }
 
   /** Changes the record to that of a driver that was killed between the mount and the last file. */
   cutOffWhilePublishing(uid: string): void {
     for (const name of this.records()) {
-      const path = join(this.recordFolder(), name);
+      const path = join(this.recordDirectory(), name);
       const text = readFileSync(path, "utf8");
       if (text.includes(`"csi-${uid}"`)) writeFileSync(path, text.replace('"published"', '"publishing"'));
     }
   }
 
-  recordFolder(): string {
-    return join(this.kubeletFolder, "plugins", DRIVER_NAME, "volumes");
+  recordDirectory(): string {
+    return join(this.kubeletDirectory, "plugins", DRIVER_NAME, "volumes");
   }
 
   async #call(method: string, request: Parameters<SocketClient["call"]>[2] & object): Promise<CallEnd> {
-    using client = new SocketClient(join(this.kubeletFolder, "plugins", DRIVER_NAME, "csi.sock"));
+    using client = new SocketClient(join(this.kubeletDirectory, "plugins", DRIVER_NAME, "csi.sock"));
     return await client.call(nodeService, method, request);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
-    rmSync(this.kubeletFolder, { recursive: true, force: true });
+    rmSync(this.kubeletDirectory, { recursive: true, force: true });
   }
 }

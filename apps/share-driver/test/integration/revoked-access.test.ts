@@ -33,20 +33,20 @@ describe("a running pod", () => {
       await scene.publish("a");
       await take(scene);
       // The server's authorizer learns of the deletion by a watch of its own.
-      await eventually(async (see) => "code" in see(await scene.ask("new-pod")));
+      await eventually(async (see) => "code" in see(await scene.request("new-pod")));
       await scene.driver.unpublish("new-pod");
 
       const before = scene.reviews();
       await scene.write({ key: "rotated" });
       await eventually(() => scene.reviews() > before);
-      await scene.ask("a"); // returns after the refresh: calls for one volume run one after the other
+      await scene.request("a"); // returns after the refresh: calls for one volume run one after the other
       expect(scene.driver.read("a", "key")).toBe("first");
 
       await scene.driver.stop();
       const beforeRestart = scene.reviews();
       await scene.driver.start();
       await eventually(() => scene.reviews() > beforeRestart);
-      await scene.ask("a");
+      await scene.request("a");
       expect(scene.driver.read("a", "key")).toBe("first");
       expect(scene.driver.records()).toHaveLength(1);
 
@@ -70,7 +70,7 @@ describe("a running pod", () => {
     await using scene = await ShareScene.open(cluster);
     const ids = Array.from({ length: 150 }, (_, index) => `v${index}`);
     await scene.publish("bystander-before");
-    const ends = await Promise.all(ids.map(async (id) => await scene.ask("greedy", { volume: id })));
+    const ends = await Promise.all(ids.map(async (id) => await scene.request("greedy", { volume: id })));
     expect(ends.filter((end) => "answer" in end)).toHaveLength(limits.pod.volumes);
     expect(ends.find((end) => !("answer" in end))).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
     expect(scene.driver.records()).toHaveLength(limits.pod.volumes + 1);

@@ -13,7 +13,7 @@ import { DriverProcess } from "./driver-process.ts";
 const group = "rbac.authorization.k8s.io";
 const shares = `/apis/${share.kind.group}/${share.kind.version}/shares`;
 
-interface SceneParts {
+interface SceneOptions {
   readonly cluster: SharedCluster;
   readonly namespace: string;
   readonly user: string;
@@ -32,7 +32,7 @@ export class ShareScene implements AsyncDisposable {
   readonly #cluster: SharedCluster;
   readonly #dispose: () => Promise<void>;
 
-  private constructor(parts: SceneParts) {
+  private constructor(parts: SceneOptions) {
     this.#cluster = parts.cluster;
     this.namespace = parts.namespace;
     this.user = parts.user;
@@ -158,10 +158,10 @@ export class ShareScene implements AsyncDisposable {
 
   /** Publishes the volume of a pod. Permissions that were just given take a moment. */
   async publish(uid: string): Promise<void> {
-    await eventually(async (see) => "answer" in see(await this.ask(uid)));
+    await eventually(async (see) => "answer" in see(await this.request(uid)));
   }
 
-  async ask(uid: string, attributes: Readonly<Record<string, string>> = {}): Promise<object> {
+  async request(uid: string, attributes: Readonly<Record<string, string>> = {}): Promise<object> {
     return await this.driver.publish(uid, this.namespace, { share: this.namespace, ...attributes });
   }
 

@@ -11,15 +11,15 @@ afterAll(() => cluster[Symbol.dispose]());
 
 describe("the volumes of a node", () => {
   test("[subscription-injection/AC-H11] are made and refreshed with get and watch on one Secret", async () => {
-    const mark = await cluster.audit.mark();
+    const position = await cluster.audit.position();
     await using scene = await ShareScene.open(cluster);
     await scene.publish("a");
     expect(scene.driver.read("a", "key")).toBe("first");
     await scene.write({ key: "second" });
     await scene.untilRead("a", "second");
-    const asked = await cluster.audit.since(mark, { user: scene.user });
+    const requested = await cluster.audit.since(position, { user: scene.user });
     const kinds = new Set(
-      asked.map(({ verb, resource, name }) => `${verb} ${resource} ${name ?? ""}`.trim()),
+      requested.map(({ verb, resource, name }) => `${verb} ${resource} ${name ?? ""}`.trim()),
     );
     expect(kinds).toEqual(
       new Set([
@@ -29,16 +29,16 @@ describe("the volumes of a node", () => {
         "watch secrets content",
       ]),
     );
-    expect(asked.filter(({ code }) => code === 403)).toEqual([]);
+    expect(requested.filter(({ code }) => code === 403)).toEqual([]);
   });
 
   test("are published once, however often kubelet asks, and also after the permission is gone", async () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("a");
     await scene.forbid();
-    await eventually(async (see) => "code" in see(await scene.ask("b")));
-    expect(await scene.ask("a")).toEqual({ answer: {} });
-    expect(await scene.ask("b")).toMatchObject({ code: "PERMISSION_DENIED" });
+    await eventually(async (see) => "code" in see(await scene.request("b")));
+    expect(await scene.request("a")).toEqual({ response: {} });
+    expect(await scene.request("b")).toMatchObject({ code: "PERMISSION_DENIED" });
     expect(scene.driver.records()).toHaveLength(1);
     const other = await scene.driver.publish("a", scene.namespace, { share: "another" });
     expect(other).toMatchObject({ code: "INVALID_ARGUMENT" });
@@ -48,7 +48,7 @@ describe("the volumes of a node", () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("a");
     for (let round = 0; round < 2; round += 1)
-      expect(await scene.driver.unpublish("a")).toEqual({ answer: {} });
+      expect(await scene.driver.unpublish("a")).toEqual({ response: {} });
     expect(scene.driver.tmpfs.mounted.size).toBe(0);
     expect(scene.driver.records()).toEqual([]);
   });
@@ -57,17 +57,17 @@ describe("the volumes of a node", () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("first");
     scene.driver.tmpfs.failsNext = true;
-    expect(await scene.ask("a")).toMatchObject({ code: "INTERNAL" });
+    expect(await scene.request("a")).toMatchObject({ code: "INTERNAL" });
     expect(scene.driver.tmpfs.isMounted(scene.driver.target("a"))).toBe(false);
     expect(scene.driver.records()).toHaveLength(1);
-    expect(await scene.ask("a")).toEqual({ answer: {} });
+    expect(await scene.request("a")).toEqual({ response: {} });
   });
 
   test("keep the content of a Secret that is deleted, and follow one that takes its place", async () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("a");
     await scene.removeSecret();
-    expect(await eventually(async (see) => "code" in see(await scene.ask("b")))).toBe(true);
+    expect(await eventually(async (see) => "code" in see(await scene.request("b")))).toBe(true);
     expect(scene.driver.read("a", "key")).toBe("first");
     await scene.write({ key: "successor" });
     await scene.untilRead("a", "successor");
@@ -93,7 +93,7 @@ describe("the volumes of a node", () => {
     await scene.driver.stop();
     scene.driver.tmpfs.mounted.delete(scene.driver.target("rebooted"));
     scene.driver.cutOffWhilePublishing("cut-off");
-    writeFileSync(join(scene.driver.recordFolder(), "broken.json"), "{");
+    writeFileSync(join(scene.driver.recordDirectory(), "broken.json"), "{");
     await scene.driver.start();
     expect(scene.driver.records()).toHaveLength(1);
     expect([...scene.driver.tmpfs.mounted]).toEqual([scene.driver.target("whole")]);

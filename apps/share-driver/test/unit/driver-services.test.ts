@@ -12,9 +12,9 @@ import { Refusal } from "../../src/refusal.ts";
 import type { VolumeRequest } from "../../src/volume/volume-request.ts";
 import { SocketClient } from "./socket-client.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "qm-csi-"));
+const directory = mkdtempSync(join(tmpdir(), "qm-csi-"));
 afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
 });
 
 const publishRequest = {
@@ -35,7 +35,7 @@ async function serve(
   name: string,
   publish: (readRequest: () => VolumeRequest) => Promise<void>,
 ): Promise<AsyncDisposable & { readonly client: SocketClient; readonly unpublished: string[] }> {
-  const path = join(folder, `${name}.sock`);
+  const path = join(directory, `${name}.sock`);
   const unpublished: string[] = [];
   const volumes = {
     publish,
@@ -44,7 +44,7 @@ async function serve(
       unpublished.push(`${volumeId} ${target}`);
     },
   };
-  const services = csiServices({ nodeName: "node-1", kubeletFolder: "/var/lib/kubelet", volumes });
+  const services = csiServices({ nodeName: "node-1", kubeletDirectory: "/var/lib/kubelet", volumes });
   const server = await SocketServer.listen(path, services, silentLog);
   const client = new SocketClient(path);
   return {
@@ -60,23 +60,24 @@ async function serve(
 describe("the plugin's socket", () => {
   test("tells kubelet what the plugin is", async () => {
     await using served = await serve("identity", async () => await Promise.resolve());
-    const ask = async (method: string): Promise<unknown> => await served.client.call(identityService, method);
-    expect(await ask("GetPluginInfo")).toEqual({
-      answer: { name: "projected-resource.storage.openshift.io", vendorVersion: "0.0.0" },
+    const query = async (method: string): Promise<unknown> =>
+      await served.client.call(identityService, method);
+    expect(await query("GetPluginInfo")).toEqual({
+      response: { name: "projected-resource.storage.openshift.io", vendorVersion: "0.0.0" },
     });
-    expect(await ask("GetPluginCapabilities")).toEqual({ answer: {} });
-    expect(await ask("Probe")).toEqual({ answer: { ready: true } });
+    expect(await query("GetPluginCapabilities")).toEqual({ response: {} });
+    expect(await query("Probe")).toEqual({ response: { ready: true } });
   });
 
   test("tells kubelet the node's name", async () => {
     await using served = await serve("node", async () => await Promise.resolve());
-    expect(await served.client.call(nodeService, "NodeGetInfo")).toEqual({ answer: { nodeId: "node-1" } });
-    expect(await served.client.call(nodeService, "NodeGetCapabilities")).toEqual({ answer: {} });
+    expect(await served.client.call(nodeService, "NodeGetInfo")).toEqual({ response: { nodeId: "node-1" } });
+    expect(await served.client.call(nodeService, "NodeGetCapabilities")).toEqual({ response: {} });
   });
 
   test("is open to nobody but root", async () => {
     await using _ = await serve("mode", async () => await Promise.resolve());
-    expect(statSync(join(folder, "mode.sock")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(directory, "mode.sock")).mode & 0o777).toBe(0o600);
   });
 
   test("hands a volume's request on, maps and all", async () => {
@@ -86,7 +87,7 @@ describe("the plugin's socket", () => {
       requests.push(readRequest());
     });
     expect(await served.client.call(nodeService, "NodePublishVolume", publishRequest)).toEqual({
-      answer: {},
+      response: {},
     });
     expect(requests).toEqual([
       {
@@ -142,7 +143,7 @@ describe("the plugin's socket", () => {
   });
 
   test("takes the place of a socket that was left behind", async () => {
-    const path = join(folder, "left.sock");
+    const path = join(directory, "left.sock");
     const first = await SocketServer.listen(path, [], silentLog);
     await using _ = await SocketServer.listen(path, [], silentLog);
     expect(statSync(path).isSocket()).toBe(true);
@@ -152,7 +153,7 @@ describe("the plugin's socket", () => {
 
 describe("the registration socket", () => {
   test("names the driver and its socket, and learns whether kubelet took it", async () => {
-    const path = join(folder, "reg.sock");
+    const path = join(directory, "reg.sock");
     const statuses: boolean[] = [];
     const onStatus = (isRegistered: boolean): void => {
       statuses.push(isRegistered);
@@ -161,7 +162,7 @@ describe("the registration socket", () => {
     await using _ = await SocketServer.listen(path, services, silentLog);
     using client = new SocketClient(path);
     expect(await client.call(registrationService, "GetInfo")).toEqual({
-      answer: {
+      response: {
         type: "CSIPlugin",
         name: "projected-resource.storage.openshift.io",
         endpoint: "/plugins/csi.sock",

@@ -11,7 +11,7 @@ describe("settings", () => {
   test("have defaults for all but the node's name", () => {
     expect(readSettings([], { QM_NODE_NAME: "node-1" })).toEqual({
       nodeName: "node-1",
-      kubeletFolder: "/var/lib/kubelet",
+      kubeletDirectory: "/var/lib/kubelet",
       metricsPort: 8080,
       logLevel: "info",
     });
@@ -28,7 +28,7 @@ describe("settings", () => {
     const env = { QM_NODE_NAME: "b", QM_KUBELET_DIR: "/other", QM_METRICS_PORT: "1", QM_LOG_LEVEL: "warn" };
     expect(readSettings(args, env)).toEqual({
       nodeName: "a",
-      kubeletFolder: "/k",
+      kubeletDirectory: "/k",
       metricsPort: 0,
       logLevel: "debug",
       kubeconfigPath: "/c",

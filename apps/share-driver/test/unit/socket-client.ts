@@ -5,7 +5,7 @@ import type { ServiceSpec } from "../../src/csi/service-spec.ts";
 import { methodDefinition } from "../../src/csi/socket-server.ts";
 
 /** How a call ended: with an answer, or with gRPC's code and message. */
-export type CallEnd = { readonly answer: JsonValue } | { readonly code: string; readonly message: string };
+export type CallEnd = { readonly response: JsonValue } | { readonly code: string; readonly message: string };
 
 /** A client of a socket, as kubelet is one. */
 export class SocketClient implements Disposable {
@@ -29,8 +29,8 @@ export class SocketClient implements Disposable {
       requestSerialize,
       responseDeserialize,
       request,
-      (error: ServiceError | null, answer?: unknown) => {
-        if (error === null) resolve({ answer: answer as JsonValue });
+      (error: ServiceError | null, response?: unknown) => {
+        if (error === null) resolve({ response: response as JsonValue });
         else resolve({ code: status[error.code] ?? "", message: error.details });
       },
     );

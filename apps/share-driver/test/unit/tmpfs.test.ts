@@ -21,7 +21,7 @@ test.each([
   expect(keepsOffSwap(release)).toBe(want);
 });
 
-function emptyFolder(): Disposable & { readonly path: string } {
+function emptyDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-tmpfs-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
@@ -39,9 +39,9 @@ function mayMount(): boolean {
 test.runIf(mayMount())(
   "a volume is a small file system without devices and programs, and goes without a trace",
   async () => {
-    using folder = emptyFolder();
-    const target = join(folder.path, "volume", "mount");
-    mkdirSync(join(folder.path, "volume"));
+    using directory = emptyDirectory();
+    const target = join(directory.path, "volume", "mount");
+    mkdirSync(join(directory.path, "volume"));
     await tmpfs.mount(target);
     try {
       const line = readFileSync("/proc/self/mountinfo", "utf8")
@@ -60,10 +60,10 @@ test.runIf(mayMount())(
 );
 
 test.runIf(mayMount())("volumes at once are mounted each, and one that cannot be fails alone", async () => {
-  using folder = emptyFolder();
-  const targets = Array.from({ length: 20 }, (_, index) => join(folder.path, `volume-${index}`, "mount"));
+  using directory = emptyDirectory();
+  const targets = Array.from({ length: 20 }, (_, index) => join(directory.path, `volume-${index}`, "mount"));
   for (const target of targets) mkdirSync(join(target, ".."));
-  const missing = join(folder.path, "missing", "mount");
+  const missing = join(directory.path, "missing", "mount");
   try {
     const ends = await Promise.allSettled(
       [...targets, missing].map(async (target) => {
@@ -79,15 +79,15 @@ test.runIf(mayMount())("volumes at once are mounted each, and one that cannot be
 });
 
 test("nothing is mounted for a pod that is not there", async () => {
-  using folder = emptyFolder();
-  await expect(tmpfs.mount(join(folder.path, "volume", "mount"))).rejects.toThrow("no such volume");
+  using directory = emptyDirectory();
+  await expect(tmpfs.mount(join(directory.path, "volume", "mount"))).rejects.toThrow("no such volume");
 });
 
 test("nothing is mounted or unmounted over a symbolic link", async () => {
-  using folder = emptyFolder();
-  mkdirSync(join(folder.path, "elsewhere"));
-  symlinkSync(join(folder.path, "elsewhere"), join(folder.path, "volume"));
-  const target = join(folder.path, "volume", "mount");
+  using directory = emptyDirectory();
+  mkdirSync(join(directory.path, "elsewhere"));
+  symlinkSync(join(directory.path, "elsewhere"), join(directory.path, "volume"));
+  const target = join(directory.path, "volume", "mount");
   await expect(tmpfs.mount(target)).rejects.toThrow("symbolic link");
   mkdirSync(target, { recursive: true });
   await expect(tmpfs.unmount(target)).rejects.toThrow("symbolic link");

@@ -9,7 +9,7 @@ import { apiError, RecordedApi } from "@quartermaster/testkit";
 
 import type { VolumeRecord } from "../../src/files/volume-records.ts";
 import { Volumes } from "../../src/volume/volumes.ts";
-import { FolderTmpfs } from "./folder-tmpfs.ts";
+import { DirectoryTmpfs } from "./directory-tmpfs.ts";
 
 /** Virtual time that says when the driver takes a new id: right before it writes the content of a volume. */
 class BenchSystem extends VirtualSystem {
@@ -23,9 +23,9 @@ class BenchSystem extends VirtualSystem {
 
 /** The volumes of a node over a server that the test plays; time is virtual. */
 export class VolumesBench implements Disposable {
-  readonly folder = mkdtempSync(join(tmpdir(), "qm-volumes-"));
+  readonly directory = mkdtempSync(join(tmpdir(), "qm-volumes-"));
   readonly system = new BenchSystem();
-  readonly tmpfs = new FolderTmpfs();
+  readonly tmpfs = new DirectoryTmpfs();
   readonly api = new RecordedApi();
   readonly published: string[] = [];
   readonly refreshed: string[] = [];
@@ -37,7 +37,7 @@ export class VolumesBench implements Disposable {
   volumes = this.#start();
 
   constructor() {
-    this.api.answerRaw = (_path, body) => {
+    this.api.respondRaw = (_path, body) => {
       const { name } = (body as { spec: { resourceAttributes: { name: string } } }).spec.resourceAttributes;
       return { status: { allowed: !this.denied.has(name) } };
     };
@@ -99,17 +99,17 @@ export class VolumesBench implements Disposable {
         this.denied.clear();
       };
     }
-    const answer = this.api.answerRaw;
-    this.api.answerRaw = () => {
+    const response = this.api.respondRaw;
+    this.api.respondRaw = () => {
       throw apiError("transient");
     };
     return () => {
-      this.api.answerRaw = answer;
+      this.api.respondRaw = response;
     };
   }
 
   target(id: string): string {
-    return join(this.folder, "pods", id, "mount");
+    return join(this.directory, "pods", id, "mount");
   }
 
   /** Requests a volume; gives what was thrown. */
@@ -121,14 +121,14 @@ export class VolumesBench implements Disposable {
       shares,
       pod: { namespace: "app", name: pod, uid: pod, serviceAccount: "default" },
     };
-    const asked = this.volumes
+    const requested = this.volumes
       .publish(() => request)
       .then(
         () => undefined,
         (error: unknown) => error,
       );
     await this.system.advance(0);
-    return await asked;
+    return await requested;
   }
 
   /** A request that is cut off with the driver. */
@@ -158,12 +158,12 @@ export class VolumesBench implements Disposable {
   }
 
   read(id: string): Readonly<Record<string, string>> {
-    const folder = join(this.target(id), "..data");
-    if (!existsSync(folder)) return {};
+    const directory = join(this.target(id), "..data");
+    if (!existsSync(directory)) return {};
     return Object.fromEntries(
-      readdirSync(folder)
+      readdirSync(directory)
         .toSorted()
-        .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+        .map((name) => [name, readFileSync(join(directory, name), "utf8")]),
     );
   }
 
@@ -177,16 +177,16 @@ export class VolumesBench implements Disposable {
   }
 
   #recordFiles(): readonly VolumeRecord[] {
-    const folder = join(this.folder, "records");
-    return readdirSync(folder).map(
-      (name) => JSON.parse(readFileSync(join(folder, name), "utf8")) as VolumeRecord,
+    const directory = join(this.directory, "records");
+    return readdirSync(directory).map(
+      (name) => JSON.parse(readFileSync(join(directory, name), "utf8")) as VolumeRecord,
     );
   }
 
   [Symbol.dispose](): void {
     this.#stop.abort();
     this.volumes.stop();
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.directory, { recursive: true, force: true });
   }
 
   #start(): Volumes {
@@ -196,7 +196,7 @@ export class VolumesBench implements Disposable {
       system: this.system,
       log: silentLog,
       tmpfs: this.tmpfs,
-      recordFolder: join(this.folder, "records"),
+      recordDirectory: join(this.directory, "records"),
       signal: this.#stop.signal,
       metrics: {
         published: (result) => this.published.push(result),

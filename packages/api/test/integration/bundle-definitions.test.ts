@@ -4,18 +4,18 @@ import { afterAll, describe, expect, test } from "vitest";
 const cluster = joinSharedCluster();
 afterAll(() => cluster[Symbol.dispose]());
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
   readonly message: string;
   readonly object: { readonly apiVersion?: string; readonly metadata?: { readonly name?: string } };
 }
 
 /** A dry run validates and defaults like a real one and leaves nothing behind. */
-async function dryRun(version: string, place: string, object: object): Promise<Answer> {
-  const path = `/apis/subscription.openshift.io/${version}/${place}?fieldValidation=Strict&dryRun=All`;
+async function dryRun(version: string, location: string, object: object): Promise<HttpResponse> {
+  const path = `/apis/subscription.openshift.io/${version}/${location}?fieldValidation=Strict&dryRun=All`;
   const { status, body } = await cluster.api.send({ method: "POST", path, body: object });
-  const answer = JSON.parse(body) as Answer["object"] & { readonly message?: string };
-  return { status, message: answer.message ?? "", object: answer };
+  const response = JSON.parse(body) as HttpResponse["object"] & { readonly message?: string };
+  return { status, message: response.message ?? "", object: response };
 }
 
 const aClusterBundle = (name: string, spec: object): object => ({
@@ -52,13 +52,13 @@ describe("the definitions of bundles", () => {
 
   test("[subscription-injection/AC-A24] an object written as v1 is read as v1alpha1 and stays the same", async () => {
     await using namespace = await makeNamespace(cluster.api);
-    const place = `namespaces/${namespace.name}/bundles`;
+    const location = `namespaces/${namespace.name}/bundles`;
     const spec = { entitlements: [{ name: "one", prefix: "one-" }], defaultMode: 0o440 };
     await eventually(async (see) => {
       const { status } = see(
         await cluster.api.send({
           method: "POST",
-          path: `/apis/subscription.openshift.io/v1/${place}`,
+          path: `/apis/subscription.openshift.io/v1/${location}`,
           body: {
             apiVersion: "subscription.openshift.io/v1",
             kind: "Bundle",
@@ -70,7 +70,7 @@ describe("the definitions of bundles", () => {
       return status === 201;
     });
     const { body } = await cluster.api.send({
-      path: `/apis/subscription.openshift.io/v1alpha1/${place}/subscription`,
+      path: `/apis/subscription.openshift.io/v1alpha1/${location}/subscription`,
     });
     expect(JSON.parse(body)).toMatchObject({ apiVersion: "subscription.openshift.io/v1alpha1", spec });
   });

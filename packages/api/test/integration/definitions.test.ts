@@ -29,41 +29,41 @@ async function establish({ kind }: CustomResource): Promise<void> {
       status?: { conditions?: readonly { type: string; status: string; message: string }[] };
     };
     const conditions = see(status?.conditions ?? []);
-    const isSaid = (type: string): boolean =>
+    const isStated = (type: string): boolean =>
       conditions.some((condition) => condition.type === type && condition.status === "True");
-    return isSaid("Established") && !isSaid("NonStructuralSchema");
+    return isStated("Established") && !isStated("NonStructuralSchema");
   });
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
   readonly object: { readonly spec: Record<string, unknown>; readonly message?: string };
 }
 
-async function create(resource: CustomResource, namespace: string, object: object): Promise<Answer> {
+async function create(resource: CustomResource, namespace: string, object: object): Promise<HttpResponse> {
   return await eventually(async (see) => {
     const path = `${collection(resource, namespace)}?fieldValidation=Strict`;
-    const answer = see(await cluster.api.send({ method: "POST", path, body: object }));
+    const response = see(await cluster.api.send({ method: "POST", path, body: object }));
     // The first requests after a CRD is established may still find nobody at home.
-    return answer.status === 404
+    return response.status === 404
       ? undefined
-      : { status: answer.status, object: JSON.parse(answer.body) as Answer["object"] };
+      : { status: response.status, object: JSON.parse(response.body) as HttpResponse["object"] };
   });
 }
 
 async function change(
   resource: CustomResource,
-  place: { readonly namespace: string; readonly name: string },
+  location: { readonly namespace: string; readonly name: string },
   spec: object,
-): Promise<Answer> {
-  const path = `${collection(resource, place.namespace)}/${place.name}`;
-  const answer = await cluster.api.send({
+): Promise<HttpResponse> {
+  const path = `${collection(resource, location.namespace)}/${location.name}`;
+  const response = await cluster.api.send({
     method: "PATCH",
     path,
     body: { spec },
     contentType: "application/merge-patch+json",
   });
-  return { status: answer.status, object: JSON.parse(answer.body) as Answer["object"] };
+  return { status: response.status, object: JSON.parse(response.body) as HttpResponse["object"] };
 }
 
 interface Groups {
@@ -180,7 +180,7 @@ describe("the generated definitions", () => {
 
   test("keeps fields that cannot be changed, and an approval that was given", async () => {
     await using namespace = await makeNamespace(cluster.api);
-    const place = { namespace: namespace.name, name: "fixed" };
+    const location = { namespace: namespace.name, name: "fixed" };
     await create(installPlan, namespace.name, { ...installPlan.example, metadata: { name: "fixed" } });
     for (const spec of [
       { serviceAccountName: "other" },
@@ -188,12 +188,12 @@ describe("the generated definitions", () => {
       { stages: [{ name: "other" }] },
       { replaces: { plans: [{ name: "old" }] } },
     ]) {
-      const { status, object } = await change(installPlan, place, spec);
+      const { status, object } = await change(installPlan, location, spec);
       expect(status, JSON.stringify(spec)).toBe(422);
       expect(object.message).toContain("immutable");
     }
-    expect((await change(installPlan, place, { approved: true, paused: true })).status).toBe(200);
-    expect((await change(installPlan, place, { approved: false })).object.message).toContain(
+    expect((await change(installPlan, location, { approved: true, paused: true })).status).toBe(200);
+    expect((await change(installPlan, location, { approved: false })).object.message).toContain(
       "cannot be taken back",
     );
   });

@@ -53,7 +53,7 @@ function fieldsWithout(
 }
 
 test("lists every fault of a manifest at once, each with its path", () => {
-  const faulty = {
+  const invalid = {
     apiVersion: "install.quartermaster.dev/v1alpha1",
     kind: "InstallPlan",
     metadata: { name: "x" },
@@ -63,7 +63,7 @@ test("lists every fault of a manifest at once, each with its path", () => {
       historyLimit: -1,
     },
   };
-  const paths = installPlan.check(faulty).map(({ path }) => path);
+  const paths = installPlan.check(invalid).map(({ path }) => path);
   expect(paths).toEqual(
     expect.arrayContaining([
       "spec.serviceAccountName",

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 
 import { anyObjectName, objectName, objectNameOrEmpty } from "../../src/object-name.ts";
 
-const folder = join(import.meta.dirname, "../../../../config/crd");
+const directory = join(import.meta.dirname, "../../../../config/crd");
 
 interface Schema {
   readonly type?: string;
@@ -52,8 +52,8 @@ const notReferences = [
 ];
 
 describe("[security/112] names in references follow the pattern of Kubernetes", () => {
-  test.for(readdirSync(folder).filter((file) => file.endsWith(".yaml")))("in %s", (file) => {
-    const { spec } = parse(readFileSync(join(folder, file), "utf8")) as Definition;
+  test.for(readdirSync(directory).filter((file) => file.endsWith(".yaml")))("in %s", (file) => {
+    const { spec } = parse(readFileSync(join(directory, file), "utf8")) as Definition;
     const open = spec.versions.flatMap(({ schema }) => {
       const { spec: declared } = schema.openAPIV3Schema.properties ?? {};
       return declared === undefined ? [] : unpatterned(declared, ".spec");

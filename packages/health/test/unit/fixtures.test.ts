@@ -63,7 +63,7 @@ const theirs: Readonly<Record<string, "Healthy" | "Progressing" | "Degraded" | "
   "svc-loadbalancer.yaml": "Healthy",
 };
 
-const ourWord = {
+const ourTerm = {
   Healthy: "Ready",
   Progressing: "InProgress",
   Degraded: "Failed",
@@ -101,11 +101,11 @@ describe.skipIf(!isPresent)(
     });
 
     test.each(Object.keys(theirs))("%s", (file) => {
-      expect(judge(file)).toBe(differences[file] ?? ourWord[theirs[file] ?? "none"]);
+      expect(judge(file)).toBe(differences[file] ?? ourTerm[theirs[file] ?? "none"]);
     });
 
     test.each(Object.entries(differences))("%s is a difference", (file, ours) => {
-      expect(ours).not.toBe(ourWord[theirs[file] ?? "none"]);
+      expect(ours).not.toBe(ourTerm[theirs[file] ?? "none"]);
     });
   },
 );

@@ -155,7 +155,7 @@ describe("a claim, a Service, an Ingress", () => {
   const claim = "v1 PersistentVolumeClaim";
   const pending = { spec: { storageClassName: "local" }, status: { phase: "Pending" } };
   const late: Partial<HealthFacts> = { isWaitForFirstConsumer: (name) => name === "local" };
-  const asked: Partial<HealthFacts> = { readiness: { mode: "LoadBalancer" } };
+  const requested: Partial<HealthFacts> = { readiness: { mode: "LoadBalancer" } };
   const balancer = { type: "LoadBalancer", clusterIP: "10.0.0.1" };
   const address = { loadBalancer: { ingress: [{}] } };
   test.each<Row>([
@@ -204,35 +204,35 @@ describe("a claim, a Service, an Ingress", () => {
       name: "balancer asked for",
       kind: "v1 Service",
       object: { spec: balancer },
-      facts: asked,
+      facts: requested,
       want: { state: "InProgress", reason: "NoLoadBalancer" },
     },
     {
       name: "balancer there",
       kind: "v1 Service",
       object: { spec: balancer, status: address },
-      facts: asked,
+      facts: requested,
       want: { state: "Ready" },
     },
     {
       name: "cluster IP, balancer asked for",
       kind: "v1 Service",
       object: { spec: { clusterIP: "10.0.0.1" } },
-      facts: asked,
+      facts: requested,
       want: { state: "Ready" },
     },
     { name: "ingress", kind: "networking.k8s.io/v1 Ingress", want: { state: "Ready" } },
     {
       name: "ingress, balancer asked for",
       kind: "networking.k8s.io/v1 Ingress",
-      facts: asked,
+      facts: requested,
       want: { state: "InProgress" },
     },
     {
       name: "ingress, balancer there",
       kind: "networking.k8s.io/v1 Ingress",
       object: { status: address },
-      facts: asked,
+      facts: requested,
       want: { state: "Ready" },
     },
     {

@@ -23,13 +23,13 @@ import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { ActionOf } from "../plan-action.ts";
 import { planMemory, type PlanMemory } from "../plan-memory.ts";
 import type { PlanObserver } from "../plan-metrics.ts";
-import { canBeMade, mayRecreate } from "../preflight/ask-server.ts";
+import { canBeMade, mayRecreate } from "../preflight/dry-run-on-server.ts";
 import { isImmutable, withVersion } from "../preflight/dry-run.ts";
 import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../seen.ts";
 
 /** What performing needs besides the reconcile. */
-export interface ApplyParts {
+export interface ApplyOptions {
   readonly system: System;
   readonly observer?: PlanObserver | undefined;
 }
@@ -38,7 +38,7 @@ export interface ApplyParts {
 export async function applyMember(
   { view, isRepair }: ActionOf<"apply">,
   ctx: Context,
-  { plan, ownerLabels, system, observer = {} }: ApplyParts & Pick<Seen, "plan" | "ownerLabels">,
+  { plan, ownerLabels, system, observer = {} }: ApplyOptions & Pick<Seen, "plan" | "ownerLabels">,
 ): Promise<void> {
   const { kind, member } = view;
   if (kind === undefined) return;

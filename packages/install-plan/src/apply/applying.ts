@@ -30,24 +30,24 @@ const minuteMs = 60_000;
 
 /** From the first write until every stage was passed once. */
 export const applying: readonly PlanRule[] = [
-  { name: "rolledBack", answer: whileApplying(rolledBack) },
-  { name: "contentLost", answer: whileApplying(contentLost) },
-  { name: "objectRefused", answer: whileApplying(objectRefused) },
-  { name: "stepRefused", answer: whileApplying(stepRefused) },
-  { name: "exclusivesRemain", answer: whileApplying(exclusivesRemain) },
-  { name: "objectTaken", answer: whileApplying(objectTaken) },
-  { name: "writesDue", answer: whileApplying(writesDue) },
-  { name: "writesBlocked", answer: whileApplying(writesBlocked) },
-  { name: "gateClosed", answer: whileApplying(gateClosed) },
-  { name: "stageJobs", answer: whileApplying(stageJobs) },
-  { name: "stagePassed", answer: whileApplying(stagePassed) },
-  { name: "transformedRemain", answer: whileApplying(transformedRemain) },
-  { name: "successorUnready", answer: whileApplying(successorUnready) },
-  { name: "leftoversRemain", answer: whileApplying(leftoversRemain) },
-  { name: "finished", answer: whileApplying(finished) },
+  { name: "rolledBack", decide: whileApplying(rolledBack) },
+  { name: "contentLost", decide: whileApplying(contentLost) },
+  { name: "objectRefused", decide: whileApplying(objectRefused) },
+  { name: "stepRefused", decide: whileApplying(stepRefused) },
+  { name: "exclusivesRemain", decide: whileApplying(exclusivesRemain) },
+  { name: "objectTaken", decide: whileApplying(objectTaken) },
+  { name: "writesDue", decide: whileApplying(writesDue) },
+  { name: "writesBlocked", decide: whileApplying(writesBlocked) },
+  { name: "gateClosed", decide: whileApplying(gateClosed) },
+  { name: "stageJobs", decide: whileApplying(stageJobs) },
+  { name: "stagePassed", decide: whileApplying(stagePassed) },
+  { name: "transformedRemain", decide: whileApplying(transformedRemain) },
+  { name: "successorUnready", decide: whileApplying(successorUnready) },
+  { name: "leftoversRemain", decide: whileApplying(leftoversRemain) },
+  { name: "finished", decide: whileApplying(finished) },
 ];
 
-function whileApplying(rule: PlanRule["answer"]): PlanRule["answer"] {
+function whileApplying(rule: PlanRule["decide"]): PlanRule["decide"] {
   return (seen, now) => (hasStarted(seen.plan) && !isInstalled(seen.plan) ? rule(seen, now) : undefined);
 }
 
@@ -56,10 +56,10 @@ function contentLost(seen: Seen): Decision | undefined {
   const [first] = seen.content.unresolved;
   if (first === undefined) return undefined;
   const why = because(first.reason, first.message);
-  const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  const isDeleted = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
   const goneMs = first.reason === "SecretMissing" ? secretRetryMs(seen) : minuteMs;
-  const outcome = isGone ? waiting(why, goneMs) : stalled(why, 10 * minuteMs);
-  return { phase: isGone ? "Applying" : "Failed", outcome };
+  const outcome = isDeleted ? waiting(why, goneMs) : stalled(why, 10 * minuteMs);
+  return { phase: isDeleted ? "Applying" : "Failed", outcome };
 }
 
 /** The server refused an object for good: later stages do not begin, earlier ones stay as they are. */
@@ -93,7 +93,7 @@ function writesDue(seen: Seen): Decision | undefined {
   const stageIndex = stageIndexOf(plan);
   const { due } = dueWrites(seen, stageIndex);
   if (due.length === 0) return undefined;
-  const { phase, why } = applyingWords(seen);
+  const { phase, why } = applyingText(seen);
   return {
     phase,
     actions: due.map((view) => ({ kind: "apply", view, isRepair: false })),
@@ -109,17 +109,17 @@ function writesBlocked(seen: Seen): Decision | undefined {
   const { blocked, retryInMs = pollMs } = dueWrites(seen, stageIndexOf(seen.plan));
   const [first] = blocked;
   if (first === undefined) return undefined;
-  const words = blocked.map(({ message }) => message);
+  const text = blocked.map(({ message }) => message);
   if (blocked.some(({ reason }) => reason === reasons.namespaceReplaced))
-    return namespaceReplaced(seen, words.join("; "));
-  if (isLate(seen)) return stageTimedOut(seen, words.join("; "));
-  const why = because(first.reason, `Waiting: ${words.slice(0, 5).join("; ")}.`);
+    return namespaceReplaced(seen, text.join("; "));
+  if (isLate(seen)) return stageTimedOut(seen, text.join("; "));
+  const why = because(first.reason, `Waiting: ${text.slice(0, 5).join("; ")}.`);
   return { phase: "Applying", outcome: waiting(why, Math.max(retryInMs, pollMs)) };
 }
 
 /** No attempt can help: a person has to decide whether the plan is meant for the new namespace. */
-function namespaceReplaced(seen: Seen, words: string): Decision {
-  const why = because(reasons.namespaceReplaced, `The plan cannot go on: ${words}.`);
+function namespaceReplaced(seen: Seen, text: string): Decision {
+  const why = because(reasons.namespaceReplaced, `The plan cannot go on: ${text}.`);
   return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, minuteMs) };
 }
 
@@ -133,9 +133,9 @@ function gateClosed(seen: Seen): Decision | undefined {
   if (closed.length === 0) return undefined;
   const failed = closed.find(({ state }) => state === "Failed");
   if (failed !== undefined) return resourceFailed(seen, failed);
-  const words = closed.slice(0, 3).map((view) => whyOf(view).message);
-  if (isLate(seen)) return stageTimedOut(seen, words.join(" "));
-  const why = because(reasons.waitingForStage, `Waiting for stage ${stage.name}. ${words.join(" ")}`);
+  const text = closed.slice(0, 3).map((view) => whyOf(view).message);
+  if (isLate(seen)) return stageTimedOut(seen, text.join(" "));
+  const why = because(reasons.waitingForStage, `Waiting for stage ${stage.name}. ${text.join(" ")}`);
   const leftMs = stage.timeoutSeconds * 1000 - seen.stageElapsedMs;
   const rechecks = closed.flatMap(({ health, revertConflict }) => [
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
@@ -156,11 +156,11 @@ function isLate({ plan, stageElapsedMs }: Seen): boolean {
 }
 
 /** The plan is stalled but watches on: what becomes ready late still opens the gate. */
-function stageTimedOut(seen: Seen, words: string): Decision {
+function stageTimedOut(seen: Seen, text: string): Decision {
   const stage = seen.plan.spec.stages[stageIndexOf(seen.plan)];
   const why = because(
     reasons.stageTimeout,
-    `Stage ${stage?.name ?? ""} was not ready within ${stage?.timeoutSeconds ?? 0} s. ${words}`,
+    `Stage ${stage?.name ?? ""} was not ready within ${stage?.timeoutSeconds ?? 0} s. ${text}`,
   );
   return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, minuteMs) };
 }
@@ -225,7 +225,7 @@ function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): D
   };
 }
 
-function applyingWords(seen: Seen): {
+function applyingText(seen: Seen): {
   readonly phase: "Applying" | "Failed";
   readonly why: ReturnType<typeof because>;
 } {

@@ -26,14 +26,14 @@ export function restoreOf(plan: InstallPlan, ctx: Context): Confirmation {
   return confirmationOf(plan, { annotation: planAnnotations.restore, value: uid, ctx });
 }
 
-interface Question {
+interface Query {
   readonly annotation: string;
   /** The uid that the annotation has to name: what was confirmed for another object does not count. */
   readonly value: string;
   readonly ctx: Context;
 }
 
-function confirmationOf({ metadata }: InstallPlan, { annotation, value, ctx }: Question): Confirmation {
+function confirmationOf({ metadata }: InstallPlan, { annotation, value, ctx }: Query): Confirmation {
   if (value === "" || metadata.annotations?.[annotation] !== value) return "none";
   const policies = ctx.store(validatingAdmissionPolicies).list();
   const bindings = ctx.store(validatingAdmissionPolicyBindings).list();

@@ -14,7 +14,7 @@ import { describeIdentity, type Identity, identityOf } from "../model/identity.t
 import type { Issue } from "../model/issue.ts";
 import type { MemberView } from "../seen.ts";
 import { definedKind, servedVersions } from "./established-kinds.ts";
-import { type SchemaFault, schemaFaults } from "./schema-faults.ts";
+import { type SchemaProblem, schemaProblems } from "./schema-problems.ts";
 
 /** Stored objects beyond this number are not all looked at. */
 const sampleSize = 1_000;
@@ -68,9 +68,9 @@ async function brokenIn(version: string, next: KubeObject, readers: Readers): Pr
   const { objects, isNamed } = await storedOf(kind, readers);
   const broken = brokenByUpdate(next, version, objects);
   if (!isNamed && broken.length > 0) return [`Stored objects of kind ${kind.kind} would no longer be valid.`];
-  return broken.map(({ object, faults }) => {
-    const [fault] = faults;
-    return `${describeIdentity(object)} would no longer be valid: ${fault?.path ?? ""} ${fault?.message ?? ""}`;
+  return broken.map(({ object, problems }) => {
+    const [problem] = problems;
+    return `${describeIdentity(object)} would no longer be valid: ${problem?.path ?? ""} ${problem?.message ?? ""}`;
   });
 }
 
@@ -172,11 +172,11 @@ function versionNames(crd: unknown): readonly string[] {
 /** An object that the new schema of its CRD would no longer take. */
 export interface BrokenObject {
   readonly object: Identity;
-  readonly faults: readonly SchemaFault[];
+  readonly problems: readonly SchemaProblem[];
 }
 
 /** Faults reported per object; the first say enough. */
-const faultLimit = 5;
+const problemLimit = 5;
 
 /**
  * The objects that a new CRD would make invalid in one version, as far as its schema shows (see `schemaFaults`). Objects must
@@ -192,9 +192,9 @@ export function brokenByUpdate(
   return [...objects]
     .map((object) => ({
       object: identityOf(object),
-      faults: schemaFaults(schema, object).slice(0, faultLimit),
+      problems: schemaProblems(schema, object).slice(0, problemLimit),
     }))
-    .filter(({ faults }) => faults.length > 0);
+    .filter(({ problems }) => problems.length > 0);
 }
 
 function schemaOf(crd: unknown, version: string): unknown {

@@ -24,13 +24,13 @@ export function reportDeletion(
   { reason, message }: Why,
   { isBlocked = false, remaining, blockedBy = [], deletion }: DeletionReport = {},
 ): Pick<Verdict<never>, "status" | "conditions"> {
-  const said =
+  const output =
     deletion ??
     (remaining === undefined
       ? status?.deletion
       : progress(status?.deletion, { remaining, blockedBy, isBlocked }));
   return {
-    status: { ...status, phase: "Deleting", message, deletion: said },
+    status: { ...status, phase: "Deleting", message, deletion: output },
     conditions: [{ type: "DeletionBlocked", status: isBlocked ? "True" : "False", reason, message }],
   };
 }
@@ -47,14 +47,14 @@ function progress(
 ): DeletionStatus {
   return {
     remaining: isBlocked ? remaining : worthTelling(remaining, before?.remaining),
-    ...(blockedBy.length === 0 ? {} : { blockedBy: blockedBy.slice(0, blockersTold) }),
+    ...(blockedBy.length === 0 ? {} : { blockedBy: blockedBy.slice(0, blockersReported) }),
     ...(before?.orphan === true ? { orphan: true } : {}),
   };
 }
 
-const blockersTold = 20;
+const blockersReported = 20;
 
 /** Each change of a large plan's status is dear: while objects go, the number is reported anew when it has halved. */
-function worthTelling(remaining: number, told: number | undefined): number {
-  return told !== undefined && remaining <= told && remaining > told / 2 ? told : remaining;
+function worthTelling(remaining: number, reported: number | undefined): number {
+  return reported !== undefined && remaining <= reported && remaining > reported / 2 ? reported : remaining;
 }

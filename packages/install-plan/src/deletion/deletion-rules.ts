@@ -14,19 +14,19 @@ type DeletionVerdict = Verdict<RemovalAction>;
 
 /** The table of contents of a deletion: the first rule that answers decides. */
 export const deletionRules: readonly Rule<DeletionSeen, RemovalAction>[] = [
-  { name: "nothingOwned", answer: nothingOwned },
-  { name: "cannotSee", answer: cannotSee },
-  { name: "stillReading", answer: stillReading },
-  { name: "nothingRemains", answer: nothingRemains },
-  { name: "orphanRequested", answer: orphanRequested },
-  { name: "unansweredFirst", answer: unansweredFirst },
-  { name: "accountUnusable", answer: accountUnusable },
-  { name: "nextStep", answer: nextStep },
-  { name: "refused", answer: refused },
-  { name: "underWay", answer: underWay },
+  { name: "nothingOwned", decide: nothingOwned },
+  { name: "cannotSee", decide: cannotSee },
+  { name: "stillReading", decide: stillReading },
+  { name: "nothingRemains", decide: nothingRemains },
+  { name: "orphanRequested", decide: orphanRequested },
+  { name: "unansweredFirst", decide: unconfirmedFirst },
+  { name: "accountUnusable", decide: accountUnusable },
+  { name: "nextStep", decide: nextStep },
+  { name: "refused", decide: refused },
+  { name: "underWay", decide: underWay },
 ];
 
-const lookAgainMs = 5_000;
+const observeAgainMs = 5_000;
 const unauthorizedMs = 30_000;
 const firstPictureMs = 100;
 
@@ -42,7 +42,7 @@ function cannotSee(seen: DeletionSeen): DeletionVerdict | undefined {
   if (unseen === undefined) return undefined;
   if (isLettingGo(seen)) return letGo(seen, unseen);
   const why = { reason: reasons.deletionBlocked, message: `${unseen}.` };
-  const outcome = stalled(why, retryMs(lookAgainMs, seen));
+  const outcome = stalled(why, retryMs(observeAgainMs, seen));
   return { actions: [], outcome, ...reportDeletion(plan, why, { isBlocked: true }) };
 }
 
@@ -65,7 +65,7 @@ function orphanRequested({ plan, isOrphanRequested, remaining }: DeletionSeen): 
 }
 
 /** Nobody can say whether they are there, and what was made before them has to wait for them. */
-function unansweredFirst(seen: DeletionSeen): DeletionVerdict | undefined {
+function unconfirmedFirst(seen: DeletionSeen): DeletionVerdict | undefined {
   const awaited = awaitedOf(seen);
   const [first, ...others] = awaited;
   if (first === undefined || turnOf(seen.remaining) >= turnOf(awaited)) return undefined;
@@ -79,10 +79,10 @@ function accountUnusable(seen: DeletionSeen): DeletionVerdict | undefined {
   const { account, plan } = seen;
   if (account === "present") return undefined;
   const name = plan.spec.serviceAccountName;
-  const said = `${name} ${account === "missing" ? "does not exist" : "was deleted and created again"}`;
-  if (isLettingGo(seen)) return letGo(seen, said);
+  const output = `${name} ${account === "missing" ? "does not exist" : "was deleted and created again"}`;
+  if (isLettingGo(seen)) return letGo(seen, output);
   return account === "missing"
-    ? unauthorized(seen, said)
+    ? unauthorized(seen, output)
     : stuck(seen, { reason: reasons.serviceAccountReplaced, message: replacedMessage(name) });
 }
 
@@ -99,7 +99,7 @@ function nextStep(seen: DeletionSeen): DeletionVerdict | undefined {
     actions: [...warningsFor(due, seen), ...due.map((target) => actionFor(target, seen))],
     inFlight,
     isInterim: true,
-    outcome: waiting(deleting, lookAgainMs),
+    outcome: waiting(deleting, observeAgainMs),
     ...reportDeletion(plan, deleting, progressOf(seen)),
   };
 }
@@ -116,10 +116,10 @@ function refused(seen: DeletionSeen): DeletionVerdict | undefined {
 function underWay(seen: DeletionSeen): DeletionVerdict {
   const { plan, remaining } = seen;
   const [blocker] = deletionTurn(seen).targets.flatMap(blockerOf);
-  if (blocker === undefined || remaining.some(({ live }) => seen.asked.has(live.metadata.uid ?? "")))
+  if (blocker === undefined || remaining.some(({ live }) => seen.requested.has(live.metadata.uid ?? "")))
     return {
       actions: [],
-      outcome: waiting(deleting, lookAgainMs),
+      outcome: waiting(deleting, observeAgainMs),
       ...reportDeletion(plan, deleting, progressOf(seen)),
     };
   const { object, finalizers = [] } = blocker;
@@ -131,7 +131,7 @@ const deleting = { reason: reasons.deleting, message: "Deleting the objects of t
 
 function blocked(seen: DeletionSeen, why: Why): DeletionVerdict {
   const report = reportDeletion(seen.plan, why, { ...progressOf(seen), isBlocked: true });
-  return { actions: [], outcome: waiting(why, lookAgainMs), ...report };
+  return { actions: [], outcome: waiting(why, observeAgainMs), ...report };
 }
 
 function stuck(seen: DeletionSeen, why: Why): DeletionVerdict {
@@ -139,9 +139,9 @@ function stuck(seen: DeletionSeen, why: Why): DeletionVerdict {
   return { actions: [], outcome: stalled(why, retryMs(unauthorizedMs, seen)), ...report };
 }
 
-function unauthorized(seen: DeletionSeen, said: string): DeletionVerdict {
+function unauthorized(seen: DeletionSeen, output: string): DeletionVerdict {
   const { serviceAccountName } = seen.plan.spec;
-  const message = `Service account ${serviceAccountName} cannot delete the remaining objects: ${said}; set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
+  const message = `Service account ${serviceAccountName} cannot delete the remaining objects: ${output}; set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
   return stuck(seen, { reason: reasons.deletionBlocked, message });
 }
 
@@ -162,8 +162,8 @@ function letGo({ remaining }: DeletionSeen, why: string): DeletionVerdict {
 }
 
 /** Neither when the plan has had its time, nor when its namespace goes, which waits for that API by itself. */
-function awaitedOf({ unanswered, isOverdue, isNamespaceTerminating }: DeletionSeen): readonly Unread[] {
-  return isOverdue || isNamespaceTerminating ? [] : unanswered;
+function awaitedOf({ unconfirmed, isOverdue, isNamespaceTerminating }: DeletionSeen): readonly Unread[] {
+  return isOverdue || isNamespaceTerminating ? [] : unconfirmed;
 }
 
 /** What the plan leaves behind, because others have data in it or because the account may not delete it. */
@@ -172,7 +172,7 @@ function warningsFor(due: readonly Candidate[], { refusals }: DeletionSeen): rea
     protectedBy === undefined ? [] : [staysBecause(identityOf(live), protectedBy)],
   );
   const denied = due.flatMap(({ live }) => refusals.get(live.metadata.uid ?? "")?.message ?? []);
-  const orphaned = denied.map((said) => `left in the cluster: ${said}`);
+  const orphaned = denied.map((output) => `left in the cluster: ${output}`);
   return [
     ...warn({ reason: "Protected", warnings: spared }),
     ...warn({ reason: "Orphaned", warnings: orphaned }),

@@ -26,7 +26,7 @@ export interface DeletionSeen {
   /** Without what the plan left behind for good. */
   readonly remaining: readonly Remaining[];
   /** What may be there or not: its API does not answer, and it must not count as gone. */
-  readonly unanswered: readonly Unread[];
+  readonly unconfirmed: readonly Unread[];
   /** Some watch has not shown its first picture yet. */
   readonly isPending: boolean;
   /** Why the operator may not look at what is left; then nothing else is known. */
@@ -44,7 +44,7 @@ export interface DeletionSeen {
   /** What the account was refused in this reconcile, by the uid of the object. */
   readonly refusals: ReadonlyMap<string, WriteFailure>;
   /** Uids of objects whose deletion or release was asked for, and whose watch does not show it yet. */
-  readonly asked: ReadonlySet<string>;
+  readonly requested: ReadonlySet<string>;
   readonly recentlyChanged: readonly WakeTrigger[];
 }
 

@@ -42,7 +42,7 @@ export function deletionTurn(seen: DeletionSeen): {
 /** Neither asked for already, nor going already, nor refused just now. */
 export function isDue({ live, isKept }: Candidate, seen: DeletionSeen): boolean {
   const { uid = "", deletionTimestamp } = live.metadata;
-  if (seen.asked.has(uid) || (!isKept && deletionTimestamp !== undefined)) return false;
+  if (seen.requested.has(uid) || (!isKept && deletionTimestamp !== undefined)) return false;
   const failure = seen.refusals.get(uid);
   return failure === undefined || (failure.action === "delete" && isLettingGo(seen));
 }

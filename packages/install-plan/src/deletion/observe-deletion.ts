@@ -10,14 +10,14 @@ import { manifestNames } from "../manifest/content-reader.ts";
 import { identityKey, identityOf } from "../model/identity.ts";
 import { deletionLastedMs, isOrphaning } from "../model/plan-status.ts";
 import type { WriteFailure } from "../model/write-failure.ts";
-import type { ObserverParts } from "../observe.ts";
+import type { ObserverOptions } from "../observe.ts";
 import { planMemory, type PlanMemory } from "../plan-memory.ts";
 import type { WakeIndex } from "../wake/wake-index.ts";
 import { type DeletionSeen, isLettingGo } from "./deletion-seen.ts";
-import { readRemaining, type RemainingParts } from "./read-remaining.ts";
+import { readRemaining, type RemainingOptions } from "./read-remaining.ts";
 
 /** What observing a deletion needs besides the reconcile. */
-export interface DeletionParts extends ObserverParts {
+export interface DeletionOptions extends ObserverOptions {
   readonly wakeIndex: WakeIndex;
   /** Uids of plans that were seen with the request to orphan. */
   readonly orphanRequests: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export interface DeletionParts extends ObserverParts {
 export async function observeDeletion(
   plan: InstallPlan,
   ctx: Context,
-  parts: DeletionParts,
+  parts: DeletionOptions,
 ): Promise<DeletionSeen> {
   const nowMs = parts.system.monotonicMs();
   const memory = ctx.memory(planMemory);
@@ -55,13 +55,13 @@ export async function observeDeletion(
           : [];
       }),
     ),
-    asked: new Set(
-      objects.filter((live) => memory.isAsked(live, nowMs)).map(({ metadata }) => metadata.uid ?? ""),
+    requested: new Set(
+      objects.filter((live) => memory.isRequested(live, nowMs)).map(({ metadata }) => metadata.uid ?? ""),
     ),
   };
 }
 
-const nothing = { remaining: [], unanswered: [], isPending: false, runningJobs: [] };
+const nothing = { remaining: [], unconfirmed: [], isPending: false, runningJobs: [] };
 
 /** When each reconcile first looked: what was refused before that is tried again, what was refused since is not. */
 const starts = new WeakMap<Context, number>();
@@ -72,12 +72,12 @@ function startOf(ctx: Context, nowMs: number): number {
   return startMs;
 }
 
-type Left = Partial<Pick<DeletionSeen, "remaining" | "unanswered" | "isPending" | "runningJobs" | "unseen">>;
+type Left = Partial<Pick<DeletionSeen, "remaining" | "unconfirmed" | "isPending" | "runningJobs" | "unseen">>;
 
 async function readLeft(
   plan: InstallPlan,
   ctx: Context,
-  parts: DeletionParts & RemainingParts,
+  parts: DeletionOptions & RemainingOptions,
 ): Promise<Left> {
   try {
     const left = await readRemaining(plan, ctx, parts);
@@ -104,7 +104,7 @@ function failureOf(live: KubeObject, memory: PlanMemory): WriteFailure | undefin
 function isOrphanRequested(
   plan: InstallPlan,
   ctx: Context,
-  { orphanRequests }: Pick<DeletionParts, "orphanRequests">,
+  { orphanRequests }: Pick<DeletionOptions, "orphanRequests">,
 ): boolean {
   if (isOrphaning(plan) || orphanRequests.has(plan.metadata.uid ?? "")) return true;
   const { namespace = "" } = plan.metadata;
@@ -124,7 +124,7 @@ function isNamespaceTerminating({ metadata }: InstallPlan, ctx: Context): boolea
 export function isOverdue(
   plan: InstallPlan,
   memory: PlanMemory,
-  { system }: Pick<ObserverParts, "system">,
+  { system }: Pick<ObserverOptions, "system">,
 ): boolean {
   const { timeoutSeconds, onTimeout } = plan.spec.deletion;
   const lastedMs = deletionLastedMs(plan, system.wallMs());

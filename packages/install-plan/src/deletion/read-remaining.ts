@@ -14,16 +14,16 @@ import {
   type TableKind,
 } from "../manifest/kind-table.ts";
 import { kindKey } from "../manifest/provided-kinds.ts";
-import type { ObserverParts } from "../observe.ts";
+import type { ObserverOptions } from "../observe.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { DeletionSeen, Remaining } from "./deletion-seen.ts";
 import { deletionRank, turnOf } from "./deletion-turn.ts";
 
 /** What is left of a plan. */
-type Rest = Pick<DeletionSeen, "remaining" | "unanswered" | "isPending">;
+type Rest = Pick<DeletionSeen, "remaining" | "unconfirmed" | "isPending">;
 
 /** What reading it needs besides the reconcile. */
-export interface RemainingParts extends ObserverParts {
+export interface RemainingOptions extends ObserverOptions {
   readonly memory: PlanMemory;
   readonly nowMs: number;
   /** Uids of objects that stay although they have the plan's owner labels. */
@@ -31,7 +31,7 @@ export interface RemainingParts extends ObserverParts {
 }
 
 /** What still has the plan's owner labels, without what a plan after it or before it names. */
-export async function readRemaining(plan: InstallPlan, ctx: Context, parts: RemainingParts): Promise<Rest> {
+export async function readRemaining(plan: InstallPlan, ctx: Context, parts: RemainingOptions): Promise<Rest> {
   const { discovery, contents, leftBehind, memory, nowMs } = parts;
   const kinds = await readKindTable(discovery, ctx.signal);
   const inventoryFor = async (owner: InstallPlan): Promise<readonly Entry[]> =>
@@ -47,41 +47,41 @@ export async function readRemaining(plan: InstallPlan, ctx: Context, parts: Rema
       return { ...entry, isCustomResource: provided.has(kindKey(apiVersion, kind)) };
     });
   const pictures = watchAll(own, { ...parts, ctx, kinds });
-  if (pictures.isPending) return { remaining: [], unanswered: [], isPending: true };
-  const silent = await unanswered(own, { ctx, kinds, discovery, silentKinds: pictures.silentKinds });
+  if (pictures.isPending) return { remaining: [], unconfirmed: [], isPending: true };
+  const silent = await unconfirmed(own, { ctx, kinds, discovery, silentKinds: pictures.silentKinds });
   const audible = own.filter((entry) => !silent.includes(entry));
-  const marked = await labelledObjects(audible, plan.metadata, { ctx, kinds });
-  const remaining = marked.filter(({ live }) => !leftBehind.has(live.metadata.uid ?? ""));
+  const owned = await labelledObjects(audible, plan.metadata, { ctx, kinds });
+  const remaining = owned.filter(({ live }) => !leftBehind.has(live.metadata.uid ?? ""));
   return {
     remaining: await withProtection(remaining, {
       plan,
       ctx,
       discovery,
       staying: leftBehind,
-      isAsked: (live) => memory.isAsked(live, nowMs),
+      isRequested: (live) => memory.isRequested(live, nowMs),
     }),
-    unanswered: silent,
+    unconfirmed: silent,
     isPending: false,
   };
 }
 
-interface Question {
+interface Query {
   readonly plan: InstallPlan;
   readonly ctx: Context;
-  readonly discovery: ObserverParts["discovery"];
+  readonly discovery: ObserverOptions["discovery"];
   readonly staying: ReadonlySet<string>;
-  readonly isAsked: (live: Remaining["live"]) => boolean;
+  readonly isRequested: (live: Remaining["live"]) => boolean;
 }
 
 /** Looking into namespaces and kinds is dear, so it is done only for those whose turn it is. */
 async function withProtection(
   remaining: readonly Remaining[],
-  { plan, ctx, discovery, staying, isAsked }: Question,
+  { plan, ctx, discovery, staying, isRequested }: Query,
 ): Promise<readonly Remaining[]> {
   const turn = turnOf(remaining);
   const account = asAccount(ctx.client, plan);
   return await inParallel(remaining, 8, async (entry) => {
-    const isGoing = entry.live.metadata.deletionTimestamp !== undefined || isAsked(entry.live);
+    const isGoing = entry.live.metadata.deletionTimestamp !== undefined || isRequested(entry.live);
     const isNext = deletionRank(entry) === turn && !isGoing;
     const protectedBy = isNext
       ? await protectionOf({ entry, live: entry.live, plan, account, staying }, ctx, discovery)
@@ -105,7 +105,7 @@ async function othersInHandover(plan: InstallPlan, ctx: Context): Promise<readon
 }
 
 /** So long the first picture of a kind may take before its API counts as silent. */
-const answerMs = 5_000;
+const responseMs = 5_000;
 
 /**
  * Watches the kinds of the entries. Pending while a first picture may still come; after that a kind without one is silent: its
@@ -119,7 +119,7 @@ function watchAll(
     discovery,
     memory,
     nowMs,
-  }: RemainingParts & { readonly ctx: Context; readonly kinds: KindTable },
+  }: RemainingOptions & { readonly ctx: Context; readonly kinds: KindTable },
 ): { readonly isPending: boolean; readonly silentKinds: ReadonlySet<string> } {
   const reached = new Map<string, TableKind>();
   for (const { identity } of entries) {
@@ -132,7 +132,7 @@ function watchAll(
     const watch = ctx.track(watchFor(kind));
     const matter = `picture/${name}`;
     if (watch.store.isSynced || watch.isForbidden) memory.restart(matter);
-    else if (memory.elapsedMs(matter, nowMs) < answerMs) isPending = true;
+    else if (memory.elapsedMs(matter, nowMs) < responseMs) isPending = true;
     else silentKinds.add(name);
   }
   // What discovery reported may be older than the end of a version.
@@ -151,23 +151,23 @@ interface Parts {
  * Entries of which nobody can say now whether they are there: the API behind their kind is registered and does not answer.
  * Those of a kind that is not registered at all are gone.
  */
-async function unanswered<E extends Entry>(entries: readonly E[], parts: Parts): Promise<readonly E[]> {
+async function unconfirmed<E extends Entry>(entries: readonly E[], parts: Parts): Promise<readonly E[]> {
   const { kinds, silentKinds } = parts;
-  const answers = new Map<string, boolean>();
+  const responses = new Map<string, boolean>();
   for (const { identity } of entries) {
     const name = tableKey(identity.apiVersion, identity.kind);
-    if (reachableKind(kinds, identity) === undefined && !answers.has(name))
-      answers.set(name, await isGone(identity, parts));
+    if (reachableKind(kinds, identity) === undefined && !responses.has(name))
+      responses.set(name, await isDeleted(identity, parts));
   }
   return entries.filter(({ identity }) => {
     const kind = reachableKind(kinds, identity);
     if (kind !== undefined) return silentKinds.has(nameOfKind(kind));
-    return answers.get(tableKey(identity.apiVersion, identity.kind)) !== true;
+    return responses.get(tableKey(identity.apiVersion, identity.kind)) !== true;
   });
 }
 
 /** False also when it turns out to be served by now: the next look finds it. */
-async function isGone(
+async function isDeleted(
   identity: Entry["identity"],
   { ctx, discovery }: Pick<Parts, "ctx" | "discovery">,
 ): Promise<boolean> {

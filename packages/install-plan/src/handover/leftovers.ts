@@ -18,7 +18,7 @@ import type { Leftover, Seen } from "../seen.ts";
 import type { Predecessor } from "./replacement.ts";
 
 /** What looking for leftovers needs. */
-export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
+export type LeftoverOptions = Pick<Seen, "plan" | "content" | "replacement"> & {
   readonly kinds: KindTable;
   readonly contents: ContentReader;
   readonly discovery: Discovery;
@@ -29,7 +29,7 @@ export type LeftoverParts = Pick<Seen, "plan" | "content" | "replacement"> & {
  * Objects of replaced plans that this one does not name and that still have their owner labels, the last one first. Looked for
  * before the first write, so that they are previewed and the permissions for them compared, and when the last stage is passed.
  */
-export async function readLeftovers(parts: LeftoverParts): Promise<readonly Leftover[]> {
+export async function readLeftovers(parts: LeftoverOptions): Promise<readonly Leftover[]> {
   const { plan, replacement, content } = parts;
   if (isRolledBack(plan)) return await ownObjects(parts);
   const isPassed = stageIndexOf(plan) >= plan.spec.stages.length && !isInstalled(plan);
@@ -46,7 +46,7 @@ export async function readLeftovers(parts: LeftoverParts): Promise<readonly Left
 }
 
 /** After a failed handover: what has our owner labels and no predecessor names. */
-async function ownObjects(parts: LeftoverParts): Promise<readonly Leftover[]> {
+async function ownObjects(parts: LeftoverOptions): Promise<readonly Leftover[]> {
   const { plan, replacement, content } = parts;
   const theirs = new Set<string>();
   for (const predecessor of replacement.predecessors)
@@ -59,7 +59,7 @@ async function ownObjects(parts: LeftoverParts): Promise<readonly Leftover[]> {
 
 async function predecessorInventory(
   { plan }: Predecessor,
-  { contents, ctx, kinds }: LeftoverParts,
+  { contents, ctx, kinds }: LeftoverOptions,
 ): Promise<readonly Entry[]> {
   return plan === undefined ? [] : inventoryOf(plan, await contents.read(plan, ctx, kinds), kinds);
 }
@@ -67,13 +67,13 @@ async function predecessorInventory(
 async function liveOf(
   entries: readonly Entry[],
   { name, uid = "" }: PlanRef,
-  parts: LeftoverParts,
+  parts: LeftoverOptions,
 ): Promise<readonly Leftover[]> {
   const { namespace = "" } = parts.plan.metadata;
   const owner = { namespace, name, uid };
   const account = asAccount(parts.ctx.client, parts.plan);
-  const marked = await labelledObjects(entries, owner, parts);
-  return await inParallel(marked, 8, async ({ kind, live, ...entry }) => {
+  const owned = await labelledObjects(entries, owner, parts);
+  return await inParallel(owned, 8, async ({ kind, live, ...entry }) => {
     const holder = { entry, live, plan: { metadata: owner }, account };
     const protectedBy = await protectionOf(holder, parts.ctx, parts.discovery);
     const { cleanup } = entry.lifecycle;
@@ -109,7 +109,7 @@ export function successorUnready(seen: Seen): Decision | undefined {
   if (!isHandover || plan.spec.replaces?.finishWhen === "Applied") return undefined;
   const closed = members.filter(({ state }) => !opensGate(state) && state !== "Drifted");
   if (closed.length === 0) return undefined;
-  const words = closed.slice(0, 3).map((view) => whyOf(view).message);
+  const text = closed.slice(0, 3).map((view) => whyOf(view).message);
   const failure = closed.find(({ state }) => state === "Failed");
   const retreat =
     failure === undefined
@@ -118,7 +118,7 @@ export function successorUnready(seen: Seen): Decision | undefined {
   if (retreat !== undefined) return retreat;
   const why = because(
     reasons.finishing,
-    `Waiting for all objects to be ready before the handover finishes. ${words.join(" ")}`,
+    `Waiting for all objects to be ready before the handover finishes. ${text.join(" ")}`,
   );
   const rechecks = closed.flatMap(({ health }) => health?.recheckAfterMs ?? []);
   return { phase: "Finishing", outcome: waiting(why, Math.max(1, Math.min(60_000, ...rechecks))) };

@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { LabelRequirement } from "@quartermaster/runtime";
 
-import { matchesLabels, parseLabelSelector } from "../manifest/transformation-faults.ts";
+import { matchesLabels, parseLabelSelector } from "../manifest/transformation-problems.ts";
 import { hasStarted } from "../model/plan-status.ts";
 import { SlotSet } from "./slot-set.ts";
 
@@ -15,12 +15,12 @@ export function fixedSet(plan: InstallPlan): Entries | undefined {
 /** Plans that are not listened to, because their authors may not ask for what they ask. */
 export interface Muted {
   /** Slots of plans whose `spec.replaces` does not count. */
-  readonly wishes: Pick<SlotSet, "has">;
+  readonly settings: Pick<SlotSet, "has">;
   /** Uids of plans whose `status.replaces` does not count. */
   readonly claims: ReadonlySet<string>;
 }
 
-const nobody: Muted = { wishes: new SlotSet(), claims: new Set() };
+const none: Muted = { settings: new SlotSet(), claims: new Set() };
 
 /** A selector in `spec.replaces`, for all plans that have the same one. */
 export interface PlanSelector {
@@ -49,7 +49,7 @@ export class PlanGraph {
   /** Superseded plans by the uid of the one that replaced them. */
   readonly #ancestors = new Map<string, Set<number>>();
 
-  #muted: Muted = nobody;
+  #muted: Muted = none;
 
   constructor(plans: readonly InstallPlan[] = []) {
     for (const plan of plans) this.put(plan);
@@ -70,25 +70,25 @@ export class PlanGraph {
   }
 
   /** What `look` finds when nobody listens to some of the plans. */
-  without<T>(muted: Muted, look: () => T): T {
+  without<T>(muted: Muted, observation: () => T): T {
     this.#muted = muted;
     try {
-      return look();
+      return observation();
     } finally {
-      this.#muted = nobody;
+      this.#muted = none;
     }
   }
 
   /** What a plan names in its spec; nothing when nobody listens to it. */
   namesIn({ metadata, spec }: InstallPlan): readonly string[] {
-    return this.#muted.wishes.has(this.slotOf(metadata.name))
+    return this.#muted.settings.has(this.slotOf(metadata.name))
       ? []
       : (spec.replaces?.plans ?? []).map(({ name }) => name);
   }
 
   /** The plans that have a selector, but for those nobody listens to. */
   sourcesOf({ sources }: PlanSelector): readonly number[] {
-    return [...sources].filter((slot) => !this.#muted.wishes.has(slot));
+    return [...sources].filter((slot) => !this.#muted.settings.has(slot));
   }
 
   /** Takes over what has changed. Objects of stores are never edited: the same object has not changed. */
@@ -134,13 +134,15 @@ export class PlanGraph {
   }
 
   selectorOf({ metadata, spec }: InstallPlan): PlanSelector | undefined {
-    if (this.#muted.wishes.has(this.slotOf(metadata.name))) return undefined;
+    if (this.#muted.settings.has(this.slotOf(metadata.name))) return undefined;
     return this.#selectors.get(spec.replaces?.selector ?? "");
   }
 
   /** Plans without a fixed set that name this one in their spec. */
   namersOf(slot: number): readonly number[] {
-    return [...(this.#namers.get(this.nameAt(slot)) ?? [])].filter((namer) => !this.#muted.wishes.has(namer));
+    return [...(this.#namers.get(this.nameAt(slot)) ?? [])].filter(
+      (namer) => !this.#muted.settings.has(namer),
+    );
   }
 
   /** Plans whose status names this one as a predecessor. */

@@ -7,9 +7,9 @@ import type { Seen } from "../seen.ts";
 
 /** A plan that is being replaced writes nothing: its lifecycle policy is off. */
 export const replaced: readonly PlanRule[] = [
-  { name: "superseded", answer: superseded },
-  { name: "beingReplaced", answer: beingReplaced },
-  { name: "paused", answer: paused },
+  { name: "superseded", decide: superseded },
+  { name: "beingReplaced", decide: beingReplaced },
+  { name: "paused", decide: paused },
 ];
 
 function superseded(seen: Seen): Decision | undefined {
@@ -49,7 +49,7 @@ export interface SupersededBy {
   readonly name: string;
   readonly uid: string;
   /** It no longer exists; the plan that it replaced does not come back. */
-  readonly isGone: boolean;
+  readonly isDeleted: boolean;
 }
 
 /**
@@ -65,12 +65,12 @@ export function supersededBy({
   const isDone = successor !== undefined && (successor.isDone || !hasStarted(plan));
   if (!isDone && phase !== "Superseded") return undefined;
   const { name, uid } = successor ?? replacedBy ?? { name: "", uid: "" };
-  return { name, uid, isGone: successor === undefined };
+  return { name, uid, isDeleted: successor === undefined };
 }
 
 /** The same as a sentence. */
-export function describeSuperseded({ name, isGone }: SupersededBy): string {
-  return isGone
+export function describeSuperseded({ name, isDeleted }: SupersededBy): string {
+  return isDeleted
     ? `Plan ${name} replaced this plan and has been deleted since.`
     : `Plan ${name} replaced this plan.`;
 }

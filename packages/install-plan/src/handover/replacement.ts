@@ -1,6 +1,6 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import { parseLabelSelector } from "../manifest/transformation-faults.ts";
+import { parseLabelSelector } from "../manifest/transformation-problems.ts";
 import type { Issue } from "../model/issue.ts";
 import { hasStarted, isRolledBack } from "../model/plan-status.ts";
 import { planId, type PlanRef } from "../ownership/owner-labels.ts";

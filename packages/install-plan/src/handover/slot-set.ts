@@ -1,6 +1,6 @@
 /** A set of small whole numbers, one bit each: a thousand plans that each select a thousand others take 125 kB. */
 export class SlotSet {
-  #words = new Uint32Array(4);
+  #text = new Uint32Array(4);
   #size = 0;
 
   get size(): number {
@@ -8,15 +8,15 @@ export class SlotSet {
   }
 
   has(slot: number): boolean {
-    return ((this.#words[slot >>> 5] ?? 0) & bitOf(slot)) !== 0;
+    return ((this.#text[slot >>> 5] ?? 0) & bitOf(slot)) !== 0;
   }
 
   /** False when it was there before. */
   add(slot: number): boolean {
     if (this.has(slot)) return false;
     const at = slot >>> 5;
-    if (at >= this.#words.length) this.#grow(at);
-    this.#words[at] = (this.#words[at] ?? 0) | bitOf(slot);
+    if (at >= this.#text.length) this.#grow(at);
+    this.#text[at] = (this.#text[at] ?? 0) | bitOf(slot);
     this.#size += 1;
     return true;
   }
@@ -24,27 +24,27 @@ export class SlotSet {
   delete(slot: number): void {
     if (!this.has(slot)) return;
     const at = slot >>> 5;
-    this.#words[at] = (this.#words[at] ?? 0) & ~bitOf(slot);
+    this.#text[at] = (this.#text[at] ?? 0) & ~bitOf(slot);
     this.#size -= 1;
   }
 
   /** Ascending. Whole words of what is in `without` already are passed over at once. */
   *values(without?: SlotSet): Generator<number> {
-    for (let at = 0; at < this.#words.length; at += 1) {
-      let word = (this.#words[at] ?? 0) & ~(without?.wordAt(at) ?? 0);
-      for (; word !== 0; word &= word - 1) yield at * 32 + (31 - Math.clz32(word & -word));
+    for (let at = 0; at < this.#text.length; at += 1) {
+      let text = (this.#text[at] ?? 0) & ~(without?.chunkAt(at) ?? 0);
+      for (; text !== 0; text &= text - 1) yield at * 32 + (31 - Math.clz32(text & -text));
     }
   }
 
   /** For sets of the same numbering only. */
-  wordAt(at: number): number {
-    return this.#words[at] ?? 0;
+  chunkAt(at: number): number {
+    return this.#text[at] ?? 0;
   }
 
   #grow(at: number): void {
-    const words = new Uint32Array(Math.max(at + 1, this.#words.length * 2));
-    words.set(this.#words);
-    this.#words = words;
+    const text = new Uint32Array(Math.max(at + 1, this.#text.length * 2));
+    text.set(this.#text);
+    this.#text = text;
   }
 }
 

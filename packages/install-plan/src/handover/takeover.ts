@@ -87,10 +87,10 @@ async function mutedFor(plan: InstallPlan, graph: PlanGraph, permissions: Delete
   for (const other of graph.claimantsOf(plan.metadata.uid).filter((each) => isUnconfirmedClaim(each, plan)))
     if ((await permissions.denied(other, [plan.metadata.name])).size > 0)
       claims.add(other.metadata.uid ?? "");
-  return { claims, wishes: await mutedWishes(plan, graph, permissions) };
+  return { claims, settings: await mutedFields(plan, graph, permissions) };
 }
 
-async function mutedWishes(
+async function mutedFields(
   plan: InstallPlan,
   graph: PlanGraph,
   permissions: DeletePermissions,
@@ -102,9 +102,9 @@ async function mutedWishes(
   const { name: own } = plan.metadata;
   const concerned = new Set([...wanted, own]);
   // A copy: another reconcile may change the graph while the server is asked.
-  const wishing = [...graph.plans].filter((other) => other.metadata.name !== own && isWish(other));
-  for (const other of wishing)
-    if (!(await mayWish(other, concerned, permissions))) muted.add(graph.slotOf(other.metadata.name));
+  const desiring = [...graph.plans].filter((other) => other.metadata.name !== own && isDesired(other));
+  for (const other of desiring)
+    if (!(await mayDesire(other, concerned, permissions))) muted.add(graph.slotOf(other.metadata.name));
   return muted;
 }
 
@@ -115,7 +115,7 @@ function isUnconfirmedClaim({ metadata, status }: InstallPlan, plan: InstallPlan
 }
 
 /** It says what it replaces in its spec only: once its status says so, it has been asked. */
-function isWish(other: InstallPlan): boolean {
+function isDesired(other: InstallPlan): boolean {
   return other.spec.replaces !== undefined && other.status?.replaces === undefined && !hasStarted(other);
 }
 
@@ -123,17 +123,17 @@ function isWish(other: InstallPlan): boolean {
  * Whether the author of a plan may delete what it names of the plans that are concerned. A selector counts only where the author may
  * delete any plan of the namespace: what it matches is not known beforehand.
  */
-async function mayWish(
+async function mayDesire(
   plan: InstallPlan,
   concerned: ReadonlySet<string>,
   permissions: DeletePermissions,
 ): Promise<boolean> {
   const { plans = [], selector } = plan.spec.replaces ?? {};
   const isInherited = concerned.has(plan.metadata.name);
-  const asked = plans.map(({ name }) => name).filter((name) => isInherited || concerned.has(name));
-  if (selector === undefined && asked.length === 0) return true;
+  const requested = plans.map(({ name }) => name).filter((name) => isInherited || concerned.has(name));
+  if (selector === undefined && requested.length === 0) return true;
   if (await permissions.mayDeleteAny(plan)) return true;
-  return selector === undefined && (await permissions.denied(plan, asked)).size === 0;
+  return selector === undefined && (await permissions.denied(plan, requested)).size === 0;
 }
 
 /** So many names are asked about for one subject in one reconcile; more need the permission for the whole namespace. */
@@ -143,7 +143,7 @@ const namesLimit = 50;
 class DeletePermissions {
   readonly #ctx: Context;
   readonly #namespace: string;
-  readonly #answers = new Map<string, Promise<boolean>>();
+  readonly #responses = new Map<string, Promise<boolean>>();
   readonly #names = new Map<string, Set<string>>();
 
   constructor(ctx: Context, namespace: string) {
@@ -159,20 +159,20 @@ class DeletePermissions {
   async denied(plan: InstallPlan, names: readonly string[]): Promise<ReadonlySet<string>> {
     if (names.length === 0 || (await this.mayDeleteAny(plan))) return new Set();
     const subject = subjectOf(plan);
-    const answers = await inParallel(names, 16, async (name) => await this.#ask(subject, name));
-    return new Set(names.filter((_name, index) => answers[index] !== true));
+    const responses = await inParallel(names, 16, async (name) => await this.#request(subject, name));
+    return new Set(names.filter((_name, index) => responses[index] !== true));
   }
 
   async mayDeleteAny(plan: InstallPlan): Promise<boolean> {
-    return await this.#ask(subjectOf(plan));
+    return await this.#request(subjectOf(plan));
   }
 
-  async #ask(subject: Author | undefined, name?: string): Promise<boolean> {
+  async #request(subject: Author | undefined, name?: string): Promise<boolean> {
     if (subject === undefined) return false;
     const who = JSON.stringify([subject.user, subject.groups]);
     if (name !== undefined && !this.#isWithinLimit(who, name)) return false;
     const question = `${who}/${name ?? ""}`;
-    const known = this.#answers.get(question);
+    const known = this.#responses.get(question);
     if (known !== undefined) return await known;
     const { client, signal } = this.#ctx;
     const permission = {
@@ -180,16 +180,16 @@ class DeletePermissions {
       namespace: this.#namespace,
       name,
     };
-    const answer = reviewAccess(client, permission, { signal, subject });
-    this.#answers.set(question, answer);
-    return await answer;
+    const planVerdict = reviewAccess(client, permission, { signal, subject });
+    this.#responses.set(question, planVerdict);
+    return await planVerdict;
   }
 
   #isWithinLimit(who: string, name: string): boolean {
-    const asked = this.#names.get(who) ?? new Set();
-    this.#names.set(who, asked);
-    if (asked.size < namesLimit) asked.add(name);
-    return asked.has(name);
+    const requested = this.#names.get(who) ?? new Set();
+    this.#names.set(who, requested);
+    if (requested.size < namesLimit) requested.add(name);
+    return requested.has(name);
   }
 }
 

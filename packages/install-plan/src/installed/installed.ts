@@ -20,12 +20,12 @@ const blockedMs = 1_000;
 
 /** Once installed: repairs what the lifecycle policy allows, and reports the state of everything. */
 export const installed: readonly PlanRule[] = [
-  { name: "contentChanged", answer: whileInstalled(contentChanged) },
-  { name: "repairsDue", answer: whileInstalled(repairsDue) },
-  { name: "asInstalled", answer: asInstalled },
+  { name: "contentChanged", decide: whileInstalled(contentChanged) },
+  { name: "repairsDue", decide: whileInstalled(repairsDue) },
+  { name: "asInstalled", decide: asInstalled },
 ];
 
-function whileInstalled(rule: PlanRule["answer"]): PlanRule["answer"] {
+function whileInstalled(rule: PlanRule["decide"]): PlanRule["decide"] {
   return (seen, now) => (isInstalled(seen.plan) ? rule(seen, now) : undefined);
 }
 
@@ -73,7 +73,7 @@ function asInstalled(seen: Seen): Decision {
       outcome: settled(afterMs),
     };
   const { why, actor } = degradation;
-  const outcomes = { user: stalled(why, afterMs), cluster: waiting(why, afterMs), nobody: held(why) };
+  const outcomes = { user: stalled(why, afterMs), cluster: waiting(why, afterMs), none: held(why) };
   return { phase: "Degraded", outcome: outcomes[actor] };
 }
 
@@ -81,7 +81,7 @@ function asInstalled(seen: Seen): Decision {
 export interface Degradation {
   readonly why: Why;
   /** `nobody`: the lifecycle policy says to leave it. */
-  readonly actor: "user" | "cluster" | "nobody";
+  readonly actor: "user" | "cluster" | "none";
 }
 
 /** Undefined when everything is as declared. What keeps the plan from repairing anything comes before what is to be repaired. */
@@ -95,12 +95,12 @@ export function degradationOf(seen: Seen): Degradation | undefined {
   if (unable !== undefined && !isTried) return { why: because(unable.reason, unable.message), actor: "user" };
   const [worst] = open;
   if (worst !== undefined) {
-    const words = open.slice(0, 3).map((view) => whyOf(view).message);
-    const why = because(whyOf(worst).reason, words.join(" "));
-    return { why, actor: open.some((view) => isUnderWay(view)) ? "cluster" : "nobody" };
+    const text = open.slice(0, 3).map((view) => whyOf(view).message);
+    const why = because(whyOf(worst).reason, text.join(" "));
+    return { why, actor: open.some((view) => isUnderWay(view)) ? "cluster" : "none" };
   }
   const odd = unable ?? unmet("Applied", "True") ?? unmet("Drifted", "False");
-  return odd === undefined ? undefined : { why: because(odd.reason, odd.message), actor: "nobody" };
+  return odd === undefined ? undefined : { why: because(odd.reason, odd.message), actor: "none" };
 }
 
 function lateComers({ replacement }: Seen): readonly PlanAction[] {

@@ -16,10 +16,10 @@ export interface Entry {
 
 /** Every object of a plan in its order: from the content, and from the references where a manifest is gone. */
 export function inventoryOf(plan: InstallPlan, content: Content, kinds: KindTable): readonly Entry[] {
-  const known = new Set(content.members.map(({ stageIndex, index }) => placeOf(stageIndex, index)));
+  const known = new Set(content.members.map(({ stageIndex, index }) => locationOf(stageIndex, index)));
   const lost = plan.spec.stages.flatMap(({ resources = [] }, stageIndex) =>
     resources.flatMap(({ manifestRef, lifecycle }, index): readonly Entry[] => {
-      if (manifestRef === undefined || known.has(placeOf(stageIndex, index))) return [];
+      if (manifestRef === undefined || known.has(locationOf(stageIndex, index))) return [];
       const { namespace = "", ...named } = manifestRef.object;
       const identity: Identity = { ...named, ...(namespace === "" ? {} : { namespace }) };
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a field that the resource leaves out is absent, not undefined
@@ -49,6 +49,6 @@ function placed<E extends Entry>(entry: E, { metadata }: InstallPlan, kinds: Kin
   return { ...entry, identity, key: identityKey(identity) };
 }
 
-function placeOf(stageIndex: number, index: number): string {
+function locationOf(stageIndex: number, index: number): string {
   return `${stageIndex}/${index}`;
 }

@@ -9,7 +9,7 @@ import type { Permission } from "../permissions/permission.ts";
 import { lackingOf, missingPermissions, reviewRules, wholeCluster } from "../permissions/rules-review.ts";
 
 /** What deciding that needs. The client speaks as the operator. */
-export interface UnwatchableQuestion {
+export interface UnwatchableQuery {
   readonly plan: InstallPlan;
   readonly content: Content;
   readonly kinds: KindTable;
@@ -21,7 +21,7 @@ export interface UnwatchableQuestion {
  * Kinds that a plan's own definitions bring and the operator would not be able to watch then. Asked before the first write, so
  * that a plan does not stop half way; one request, and none for plans without such kinds.
  */
-export async function unwatchableOwnKinds(question: UnwatchableQuestion): Promise<readonly Kind[]> {
+export async function unwatchableOwnKinds(question: UnwatchableQuery): Promise<readonly Kind[]> {
   const { plan, content, kinds, client, signal } = question;
   const used = new Set(content.members.map(({ identity }) => `${identity.apiVersion}/${identity.kind}`));
   const coming = [...content.provided.entries()]

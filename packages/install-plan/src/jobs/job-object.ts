@@ -62,18 +62,18 @@ function podTemplate(template: unknown, serviceAccountName: string): JsonObject 
 }
 
 /** What the question about jobs needs. */
-export interface JobQuestion extends Pick<Seen, "plan" | "ownerLabels" | "jobs"> {
+export interface JobDryRun extends Pick<Seen, "plan" | "ownerLabels" | "jobs"> {
   readonly memory: PlanMemory;
   /** Speaks as the account. */
   readonly account: Client;
 }
 
 /** Asks the server what it would make of each job: a template that it refuses must not be found out in the middle. */
-export async function askAboutJobs(question: JobQuestion): Promise<readonly DryRun[]> {
-  return await inParallel(question.jobs, 16, async (job) => await ask(job, question));
+export async function dryRunJobs(question: JobDryRun): Promise<readonly DryRun[]> {
+  return await inParallel(question.jobs, 16, async (job) => await request(job, question));
 }
 
-async function ask(job: JobView, question: JobQuestion): Promise<DryRun> {
+async function request(job: JobView, question: JobDryRun): Promise<DryRun> {
   const { memory, account } = question;
   const object = jobObject(job, question);
   const key = identityKey({ ...object, ...object.metadata });

@@ -5,7 +5,13 @@ import { trueCondition } from "@quartermaster/health";
 import { unreachable } from "@quartermaster/runtime";
 import type { Job } from "@quartermaster/runtime/kinds";
 
-import { isLookDue, lookAtPods, lookDueInMs, mayNotLook, type PodLookParts } from "../members/pod-looks.ts";
+import {
+  isObservationDue,
+  observePods,
+  observationDueInMs,
+  mayNotListPods,
+  type PodObservationOptions,
+} from "../members/pod-observations.ts";
 import { hasStarted } from "../model/plan-status.ts";
 import { isLabelledBy } from "../ownership/owner-labels.ts";
 
@@ -31,7 +37,7 @@ export interface JobView {
   readonly live?: Job | undefined;
   readonly message?: string | undefined;
   /** When its pods are read again, while it runs. */
-  readonly lookDueInMs?: number | undefined;
+  readonly observationDueInMs?: number | undefined;
   /** Tries that are left in this attempt of the plan. */
   readonly triesLeft: number;
 }
@@ -74,16 +80,16 @@ export function jobNameFor(
   return `${readable}-${hash}`;
 }
 
-type Place = Pick<JobView, "stage" | "stageIndex" | "spec">;
+type Location = Pick<JobView, "stage" | "stageIndex" | "spec">;
 
-function jobView(place: Place, facts: JobFacts): JobView {
-  const { stage, spec } = place;
-  const record = recordOf(place, facts.plan);
+function jobView(location: Location, facts: JobFacts): JobView {
+  const { stage, spec } = location;
+  const record = recordOf(location, facts.plan);
   const { attempt, tries, end } = tryNow(record, spec, facts.planAttempt);
   const jobName = jobNameFor(facts.plan, { stage, job: spec.name, attempt });
   const live = facts.find(jobName);
   const shown = {
-    ...place,
+    ...location,
     attempt,
     planAttempt: facts.planAttempt,
     tries,
@@ -103,7 +109,7 @@ function unheardOf({ isRestored = false }: JobFacts): Pick<JobView, "state" | "m
   return { state: "Succeeded", message: "Not run: the plan was restored from a backup." };
 }
 
-function recordOf({ stage, spec }: Place, plan: InstallPlan): JobRecord | undefined {
+function recordOf({ stage, spec }: Location, plan: InstallPlan): JobRecord | undefined {
   if (!hasStarted(plan)) return undefined;
   return plan.status?.jobs?.find((known) => known.stage === stage && known.name === spec.name);
 }
@@ -181,25 +187,25 @@ export function isOwnJob(job: Job, plan: InstallPlan): boolean {
  */
 export async function explainRunning(
   jobs: readonly JobView[],
-  parts: Pick<PodLookParts, "memory" | "nowMs" | "account">,
+  parts: Pick<PodObservationOptions, "memory" | "nowMs" | "account">,
 ): Promise<readonly JobView[]> {
   const { memory, nowMs } = parts;
   const running = jobs.find(({ state, live }) => state === "Running" && live !== undefined);
   if (running === undefined) {
-    memory.jobLook = undefined;
+    memory.jobObservation = undefined;
     return jobs;
   }
   const { jobName, live } = running;
-  const last = memory.jobLook?.jobName === jobName ? memory.jobLook.look : undefined;
-  const look =
-    last === undefined || isLookDue(last, live, nowMs) ? await lookAtPods(last, live, parts) : last;
-  memory.jobLook = { jobName, look };
-  const message = look.trouble?.message ?? ofJobAlone(running, look.isForbidden === true);
-  const dueInMs = lookDueInMs(look, live, nowMs);
+  const last = memory.jobObservation?.jobName === jobName ? memory.jobObservation.observation : undefined;
+  const observation =
+    last === undefined || isObservationDue(last, live, nowMs) ? await observePods(last, live, parts) : last;
+  memory.jobObservation = { jobName, observation };
+  const message = observation.trouble?.message ?? ofJobAlone(running, observation.isForbidden === true);
+  const dueInMs = observationDueInMs(observation, live, nowMs);
   const explained = {
     ...running,
     message: message?.slice(0, 256) ?? running.message,
-    lookDueInMs: dueInMs,
+    observationDueInMs: dueInMs,
   };
   return jobs.map((job) => (job === running ? explained : job));
 }
@@ -207,5 +213,5 @@ export async function explainRunning(
 /** What the Job itself says, where its pods say nothing or may not be read. */
 function ofJobAlone({ live }: JobView, isForbidden: boolean): string | undefined {
   if ((live?.status?.failed ?? 0) === 0) return undefined;
-  return `Pods of it have failed.${isForbidden ? ` ${mayNotLook}` : ""}`;
+  return `Pods of it have failed.${isForbidden ? ` ${mayNotListPods}` : ""}`;
 }

@@ -28,8 +28,8 @@ export function stageJobs(seen: Seen, now: Date): Decision | undefined {
 }
 
 /** Its Job reports its end by itself; why its pods fail has to be read. */
-function recheckMs({ spec, lookDueInMs }: JobView): number {
-  return Math.min(spec.timeoutSeconds * 1000 + 3_000, lookDueInMs ?? Number.POSITIVE_INFINITY);
+function recheckMs({ spec, observationDueInMs }: JobView): number {
+  return Math.min(spec.timeoutSeconds * 1000 + 3_000, observationDueInMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** Done, or failed where the plan does not mind, and the status says so. */

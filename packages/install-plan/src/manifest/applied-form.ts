@@ -6,14 +6,14 @@ import {
   withoutFields,
 } from "@quartermaster/runtime";
 
-import type { ObjectFault } from "./object-faults.ts";
+import type { ObjectProblem } from "./object-problems.ts";
 
 /** A manifest as it is sent to the server, with what was left out on the way. */
 export interface AppliedForm {
   readonly manifest: KubeObject;
   /** Fields that were dropped although they said something. */
   readonly dropped: readonly string[];
-  readonly faults: readonly ObjectFault[];
+  readonly problems: readonly ObjectProblem[];
 }
 
 /**
@@ -21,8 +21,8 @@ export interface AppliedForm {
  * undefined; without `status` and what only the server can fill in; a Secret's `stringData` as `data`.
  */
 export function appliedForm(manifest: JsonObject, namespace: string | undefined): AppliedForm {
-  const faults = isSecret(manifest) ? [...stringDataFaults(manifest), ...dataFaults(manifest)] : [];
-  const content = isSecret(manifest) && faults.length === 0 ? withEncodedData(manifest) : manifest;
+  const problems = isSecret(manifest) ? [...stringDataProblems(manifest), ...dataProblems(manifest)] : [];
+  const content = isSecret(manifest) && problems.length === 0 ? withEncodedData(manifest) : manifest;
   const metadata = fieldOf(manifest, "metadata");
   return {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- objectFaults has looked at apiVersion, kind and name
@@ -31,7 +31,7 @@ export function appliedForm(manifest: JsonObject, namespace: string | undefined)
       metadata: appliedMetadata(isJsonObject(metadata) ? metadata : {}, namespace),
     } as unknown as KubeObject,
     dropped: droppedFields(manifest, namespace),
-    faults,
+    problems,
   };
 }
 
@@ -77,7 +77,7 @@ function isSecret(manifest: JsonObject): boolean {
   return fieldOf(manifest, "apiVersion") === "v1" && fieldOf(manifest, "kind") === "Secret";
 }
 
-function stringDataFaults(manifest: JsonObject): readonly ObjectFault[] {
+function stringDataProblems(manifest: JsonObject): readonly ObjectProblem[] {
   const stringData = fieldOf(manifest, "stringData") ?? {};
   if (!isJsonObject(stringData)) return [{ field: "stringData", message: "must be an object" }];
   return Object.entries(stringData)
@@ -89,7 +89,7 @@ function stringDataFaults(manifest: JsonObject): readonly ObjectFault[] {
 }
 
 /** To an apply the server answers with an error of its own, as if it were worth another try. */
-function dataFaults(manifest: JsonObject): readonly ObjectFault[] {
+function dataProblems(manifest: JsonObject): readonly ObjectProblem[] {
   const data = fieldOf(manifest, "data") ?? {};
   if (!isJsonObject(data)) return [{ field: "data", message: "must be an object" }];
   return Object.entries(data)

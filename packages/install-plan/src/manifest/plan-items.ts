@@ -4,7 +4,7 @@ import { canonicalJson, fieldOf, isJsonObject, type JsonObject, textOf } from "@
 import type { Issue } from "../model/issue.ts";
 import { reasons as planReasons } from "../reasons.ts";
 import type { ContentSources, Unresolved } from "./content.ts";
-import { objectFaults } from "./object-faults.ts";
+import { objectProblems } from "./object-problems.ts";
 import type { Resolved } from "./resolve-manifest.ts";
 
 type Stage = InstallPlan["spec"]["stages"][number];
@@ -13,7 +13,7 @@ type Stage = InstallPlan["spec"]["stages"][number];
 export type Resource = NonNullable<Stage["resources"]>[number];
 
 /** Where in the plan something is. */
-export interface Place {
+export interface Location {
   readonly stage: string;
   readonly stageIndex: number;
   readonly index: number;
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** One object of the plan that can be named; not yet as it is applied. */
-export interface PlanItem extends Place {
+export interface PlanItem extends Location {
   readonly object: JsonObject;
 }
 
@@ -39,9 +39,9 @@ const itemLimit = 5_000;
 export function planItems({ spec }: InstallPlan, sources: ContentSources): PlanItems {
   const readings = spec.stages
     .flatMap(({ name: stage, resources = [] }, stageIndex) =>
-      resources.map((resource, index): Place => ({ stage, stageIndex, index, resource })),
+      resources.map((resource, index): Location => ({ stage, stageIndex, index, resource })),
     )
-    .map((place) => readResource(place, sources));
+    .map((location) => readResource(location, sources));
   const items = readings.flatMap((reading) => reading.items);
   return {
     items,
@@ -69,12 +69,12 @@ function bulkIssues({ stages }: InstallPlan["spec"]): readonly Issue[] {
   return [{ reason: "InvalidManifest", message }];
 }
 
-function readResource(place: Place, sources: ContentSources): PlanItems {
-  const { manifestRef, manifest } = place.resource;
-  if (manifestRef === undefined) return readObjects(place, manifest);
+function readResource(location: Location, sources: ContentSources): PlanItems {
+  const { manifestRef, manifest } = location.resource;
+  if (manifestRef === undefined) return readObjects(location, manifest);
   const resolved = resolveReference(manifestRef, sources);
-  if (resolved.kind === "ok") return readObjects(place, resolved.value);
-  const { stage, index } = place;
+  if (resolved.kind === "ok") return readObjects(location, resolved.value);
+  const { stage, index } = location;
   const { reason, message } = resolved;
   return { items: [], issues: [], unresolved: [{ reason, name: manifestRef.name, message, stage, index }] };
 }
@@ -111,17 +111,17 @@ const reasons = {
   changed: "ContentChanged",
 } as const satisfies Record<Exclude<Resolved["kind"], "ok">, Unresolved["reason"]>;
 
-function readObjects(place: Place, manifest: unknown): PlanItems {
+function readObjects(location: Location, manifest: unknown): PlanItems {
   const flattened = flattenList(manifest);
-  if (flattened.kind === "refused") return onlyIssues([issueAt(place, { message: flattened.message })]);
-  if (flattened.isList && place.resource.manifestRef !== undefined) {
-    return onlyIssues([issueAt(place, { message: "a ResourceManifest holds one object, not a list" })]);
+  if (flattened.kind === "refused") return onlyIssues([issueAt(location, { message: flattened.message })]);
+  if (flattened.isList && location.resource.manifestRef !== undefined) {
+    return onlyIssues([issueAt(location, { message: "a ResourceManifest holds one object, not a list" })]);
   }
-  const issues = flattened.items.map((object) => issuesOf(place, object));
+  const issues = flattened.items.map((object) => issuesOf(location, object));
   return {
     items: flattened.items
       .filter((object, at): object is JsonObject => isJsonObject(object) && issues[at]?.length === 0)
-      .map((object) => ({ ...place, object })),
+      .map((object) => ({ ...location, object })),
     issues: issues.flat(),
     unresolved: [],
   };
@@ -131,25 +131,25 @@ function onlyIssues(issues: readonly Issue[]): PlanItems {
   return { items: [], issues, unresolved: [] };
 }
 
-function issuesOf(place: Place, object: unknown): readonly Issue[] {
+function issuesOf(location: Location, object: unknown): readonly Issue[] {
   const title = `${textOf(object, "kind") ?? "object"} ${textOf(fieldOf(object, "metadata"), "name") ?? "without name"}`;
-  return faultsOf(object).map(({ field, message }) =>
-    issueAt(place, { field, message: `${title.slice(0, 320)}: ${field} ${message}` }),
+  return problemsOf(object).map(({ field, message }) =>
+    issueAt(location, { field, message: `${title.slice(0, 320)}: ${field} ${message}` }),
   );
 }
 
 /** Many references may lead to one manifest: it is looked at once. */
-function faultsOf(object: unknown): ReturnType<typeof objectFaults> {
-  if (!isJsonObject(object)) return objectFaults(object);
-  const faults = known.get(object) ?? objectFaults(object);
-  known.set(object, faults);
-  return faults;
+function problemsOf(object: unknown): ReturnType<typeof objectProblems> {
+  if (!isJsonObject(object)) return objectProblems(object);
+  const problems = known.get(object) ?? objectProblems(object);
+  known.set(object, problems);
+  return problems;
 }
 
-const known = new WeakMap<JsonObject, ReturnType<typeof objectFaults>>();
+const known = new WeakMap<JsonObject, ReturnType<typeof objectProblems>>();
 
 function issueAt(
-  { stage, index }: Place,
+  { stage, index }: Location,
   { field, message }: { readonly field?: string; readonly message: string },
 ): Issue {
   return { reason: "InvalidManifest", stage, index, field, message };

@@ -6,11 +6,11 @@ import type { Issue } from "../model/issue.ts";
 import type { Member } from "../model/member.ts";
 import type { Content, ContentSources } from "./content.ts";
 import { nearestKind } from "./nearest-kind.ts";
-import { jobFaults } from "./object-faults.ts";
+import { jobProblems } from "./object-problems.ts";
 import { type PlanItem, planItems } from "./plan-items.ts";
 import { isCrd, kindKey, providedKinds, type ProvidedKinds } from "./provided-kinds.ts";
 import { type FindKind, issueFor, type MemberReading, mergeDuplicates, readMember } from "./read-member.ts";
-import { transformationFaults } from "./transformation-faults.ts";
+import { transformationProblems } from "./transformation-problems.ts";
 
 /**
  * Reads everything a plan says and checks what can be checked without asking the server: all faults at once, nothing thrown.
@@ -81,7 +81,7 @@ function leaningIssues(
       namespace: plan.metadata.namespace,
     }),
     ...(plan.spec.transformations ?? []).flatMap((rule) =>
-      transformationFaults(rule, { plan, members, scopeOf }).map(({ field, message }): Issue => {
+      transformationProblems(rule, { plan, members, scopeOf }).map(({ field, message }): Issue => {
         const path = `transformations[${rule.name}].${field}`;
         return {
           reason: "InvalidTransformation",
@@ -96,7 +96,7 @@ function leaningIssues(
 function jobIssues({ spec }: InstallPlan): readonly Issue[] {
   return spec.stages.flatMap(({ name: stage, jobs = [] }) =>
     jobs.flatMap((job) =>
-      jobFaults(job.template, spec.serviceAccountName).map(({ field, message }): Issue => {
+      jobProblems(job.template, spec.serviceAccountName).map(({ field, message }): Issue => {
         const path = `jobs[${job.name}].template.${field}`;
         return {
           reason: "InvalidJob",

@@ -16,9 +16,9 @@ export type JsonReading =
 export function readJson(text: string): JsonReading {
   const parsed = tryParseJson(text);
   if (parsed === undefined) return { kind: "broken" };
-  const fault = findFault(text);
-  if (fault !== undefined)
-    return { kind: "refused", line: lineAt(text, fault.offset), message: fault.message };
+  const problem = findProblem(text);
+  if (problem !== undefined)
+    return { kind: "refused", line: lineAt(text, problem.offset), message: problem.message };
   return { kind: "read", value: parsed.value };
 }
 
@@ -31,7 +31,7 @@ interface Fault {
 const token = /"(?<text>[^"\\]*(?:\\.[^"\\]*)*)"(?<colon>\s*:)?|[{}[\]]/g;
 
 /** One walk over text that is known to be JSON: on broken text, strings without end would make it quadratic. */
-function findFault(text: string): Fault | undefined {
+function findProblem(text: string): Fault | undefined {
   const levels: Set<string>[] = [];
   for (const match of text.matchAll(token)) {
     const [lexeme] = match;

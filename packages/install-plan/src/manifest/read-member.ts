@@ -23,15 +23,17 @@ export function readMember(item: PlanItem, plan: InstallPlan, findKind: FindKind
   const kind = findKind(textOf(item.object, "apiVersion") ?? "", textOf(item.object, "kind") ?? "");
   const form = formIn(item.object, namespaceFor(item, plan, kind));
   const member = memberOf(item, plan, form);
-  const faults = [
-    ...form.faults.map(({ field, message }) => ({ field, message: `${field} ${message}` })),
-    ...scopeFaults(member.identity, plan, kind),
-    ...referenceFaults(item, member),
+  const problems = [
+    ...form.problems.map(({ field, message }) => ({ field, message: `${field} ${message}` })),
+    ...scopeProblems(member.identity, plan, kind),
+    ...referenceProblems(item, member),
   ];
   const title = describeIdentity(member.identity);
   return {
     member,
-    issues: faults.map(({ field, message }) => issueFor(member, { field, message: `${title}: ${message}` })),
+    issues: problems.map(({ field, message }) =>
+      issueFor(member, { field, message: `${title}: ${message}` }),
+    ),
     warnings: form.dropped.map((field) => `${title}: ${field} is not applied and was dropped`),
   };
 }
@@ -97,8 +99,8 @@ function memberOf(
 /** Field by field; what the resource leaves out is the plan's. */
 function laidOver(lifecycle: Lifecycle, own: PlanItem["resource"]["lifecycle"]): Lifecycle {
   if (own === undefined) return lifecycle;
-  const said = Object.entries(own).filter(([, value]) => value !== undefined);
-  return { ...lifecycle, ...Object.fromEntries(said) };
+  const output = Object.entries(own).filter(([, value]) => value !== undefined);
+  return { ...lifecycle, ...Object.fromEntries(output) };
 }
 
 interface Fault {
@@ -106,7 +108,11 @@ interface Fault {
   readonly message: string;
 }
 
-function scopeFaults(identity: Identity, plan: InstallPlan, kind: ServedKind | undefined): readonly Fault[] {
+function scopeProblems(
+  identity: Identity,
+  plan: InstallPlan,
+  kind: ServedKind | undefined,
+): readonly Fault[] {
   if (plan.spec.scope === "Cluster" || kind === undefined) return [];
   if (kind.scope === "Cluster") {
     return [{ field: "kind", message: "is cluster-scoped; set scope: Cluster on the plan" }];
@@ -117,15 +123,15 @@ function scopeFaults(identity: Identity, plan: InstallPlan, kind: ServedKind | u
 }
 
 /** The reference is the inventory once the manifest is gone, so it must be correct. */
-function referenceFaults(
+function referenceProblems(
   { resource: { manifestRef } }: PlanItem,
   { identity, key }: Member,
 ): readonly Fault[] {
   if (manifestRef === undefined) return [];
   const { namespace = "", ...rest } = manifestRef.object;
   const isLeftOut = namespace === "" && identity.namespace !== undefined;
-  const told = { ...rest, namespace: isLeftOut ? (identity.namespace ?? "") : namespace };
-  if (identityKey(told) === key && told.apiVersion === identity.apiVersion) return [];
+  const reported = { ...rest, namespace: isLeftOut ? (identity.namespace ?? "") : namespace };
+  if (identityKey(reported) === key && reported.apiVersion === identity.apiVersion) return [];
   const message = `the reference to ${manifestRef.name} declares ${describeIdentity({ ...rest, ...(namespace === "" ? {} : { namespace }) })}`;
   return [{ field: "manifestRef.object", message }];
 }
@@ -161,8 +167,8 @@ function areAlike(group: readonly Member[]): boolean {
 }
 
 function differing(member: Member, group: readonly Member[]): Issue {
-  const places = group.filter((other) => other !== member).map(({ stage, index }) => `${stage}[${index}]`);
-  const others = [...new Set(places)].toSorted().join(", ");
+  const locations = group.filter((other) => other !== member).map(({ stage, index }) => `${stage}[${index}]`);
+  const others = [...new Set(locations)].toSorted().join(", ");
   return issueFor(member, {
     message: `${describeIdentity(member.identity)}: is in the plan more than once with different content, also at ${others}`,
   });

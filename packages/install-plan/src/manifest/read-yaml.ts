@@ -38,16 +38,17 @@ export function readYaml(text: string, { file = "manifest" }: { readonly file?: 
     return { documents: [{ value: fast.value, index: 0, line: 1 }], issues: [] };
   }
   const early = findForbidden(text);
-  const { documents, faults } = early === undefined ? readStream(text) : { documents: [], faults: [early] };
-  return { documents, issues: faults.map((fault) => issueOf(file, fault)) };
+  const { documents, problems } =
+    early === undefined ? readStream(text) : { documents: [], problems: [early] };
+  return { documents, issues: problems.map((issue) => issueOf(file, issue)) };
 }
 
-function issueOf(file: string, { index, line, column, message }: YamlFault): YamlIssue {
-  const place = column === undefined ? `line ${line}` : `line ${line}, column ${column}`;
-  return { index, line, message: `${file}, document ${index + 1}, ${place}: ${message}` };
+function issueOf(file: string, { index, line, column, message }: YamlProblem): YamlIssue {
+  const location = column === undefined ? `line ${line}` : `line ${line}, column ${column}`;
+  return { index, line, message: `${file}, document ${index + 1}, ${location}: ${message}` };
 }
 
-function findForbidden(text: string): YamlFault | undefined {
+function findForbidden(text: string): YamlProblem | undefined {
   if (text.startsWith("\u{FEFF}")) {
     return { index: 0, line: 1, message: "starts with a byte order mark; save the file without it" };
   }
@@ -69,7 +70,7 @@ const composing = {
 
 interface StreamReading {
   readonly documents: readonly YamlDocument[];
-  readonly faults: readonly YamlFault[];
+  readonly problems: readonly YamlProblem[];
 }
 
 function readStream(text: string): StreamReading {
@@ -79,8 +80,8 @@ function readStream(text: string): StreamReading {
   const readings = parsed.map((document, index) => readDocument({ document, index, lines, text }));
   return {
     documents: readings.flatMap(({ documents }) => documents),
-    faults: [
-      ...readings.flatMap(({ faults }) => faults),
+    problems: [
+      ...readings.flatMap(({ problems }) => problems),
       ...(deepAt === undefined ? [] : [tooDeep(parsed.length, lines.linePos(deepAt).line)]),
     ],
   };
@@ -103,7 +104,7 @@ function tokenize(
   return { tokens };
 }
 
-function tooDeep(index: number, line: number): YamlFault {
+function tooDeep(index: number, line: number): YamlProblem {
   return { index, line, message: `nested deeper than ${depthLimit} levels` };
 }
 
@@ -119,15 +120,15 @@ function readDocument({ document, index, lines, text }: Composed): StreamReading
   const lineOf = (offset: number): number => Math.max(1, lines.linePos(offset).line);
   const [mistake] = [...document.errors, ...document.warnings];
   if (mistake !== undefined) {
-    const { code, message: said, pos } = mistake;
+    const { code, message: output, pos } = mistake;
     const { line, col: column } = lines.linePos(pos[0]);
-    const message = describeYamlMistake({ code, message: said, line: lineAround(text, pos[0]) });
-    return { documents: [], faults: [{ index, line: Math.max(1, line), column, message }] };
+    const message = describeYamlMistake({ code, message: output, line: lineAround(text, pos[0]) });
+    return { documents: [], problems: [{ index, line: Math.max(1, line), column, message }] };
   }
   const { value, problem } = yamlValue(document.contents);
   const line = lineOf(problem?.offset ?? document.contents?.range[0] ?? 0);
-  if (problem !== undefined) return { documents: [], faults: [{ index, line, message: problem.message }] };
-  return { documents: value === null ? [] : [{ value, index, line }], faults: [] };
+  if (problem !== undefined) return { documents: [], problems: [{ index, line, message: problem.message }] };
+  return { documents: value === null ? [] : [{ value, index, line }], problems: [] };
 }
 
 function lineAround(text: string, offset: number): string {
@@ -137,7 +138,7 @@ function lineAround(text: string, offset: number): string {
 }
 
 /** One thing that is wrong with a YAML stream: in which document, at which line. */
-export interface YamlFault {
+export interface YamlProblem {
   readonly index: number;
   readonly line: number;
   /** From 1; of what the parser could not read. */

@@ -13,7 +13,7 @@ import {
 
 import { describeIdentity, identityOf } from "../model/identity.ts";
 import { appliedForm } from "./applied-form.ts";
-import { objectFaults } from "./object-faults.ts";
+import { objectProblems } from "./object-problems.ts";
 import { flattenList } from "./plan-items.ts";
 import { type Resolved, resolveManifest } from "./resolve-manifest.ts";
 
@@ -58,10 +58,10 @@ type Status = NonNullable<ResourceManifest["status"]>;
 
 /** State of a ResourceManifest: the first rule that answers decides. */
 export const manifestRules: readonly Rule<Resolved, never>[] = [
-  { name: "contentInSecret", answer: contentInSecret },
-  { name: "contentBroken", answer: contentBroken },
-  { name: "objectUnsound", answer: objectUnsound },
-  { name: "sound", answer: sound },
+  { name: "contentInSecret", decide: contentInSecret },
+  { name: "contentBroken", decide: contentBroken },
+  { name: "objectUnsound", decide: objectUnsound },
+  { name: "sound", decide: sound },
 ];
 
 /** A ResourceManifest has no account, so nobody looks into the Secret for it; each plan that refers to it does, as its own. */
@@ -78,12 +78,12 @@ function contentBroken(resolved: Resolved): Verdict<never> | undefined {
 
 function objectUnsound(resolved: Resolved): Verdict<never> | undefined {
   const value = resolved.kind === "ok" ? resolved.value : undefined;
-  const faults = objectFaults(value).map(({ field, message }) => `${field} ${message}`.trim());
+  const problems = objectProblems(value).map(({ field, message }) => `${field} ${message}`.trim());
   const flattened = flattenList(value);
   const isList = flattened.kind === "items" && flattened.isList;
-  const words = isList ? ["contains a list; a ResourceManifest holds exactly one object"] : faults;
-  if (words.length === 0) return undefined;
-  const message = words.join("; ").slice(0, 1024);
+  const text = isList ? ["contains a list; a ResourceManifest holds exactly one object"] : problems;
+  if (text.length === 0) return undefined;
+  const message = text.join("; ").slice(0, 1024);
   return report({ valid: false, reason: message }, stalled({ reason: "ManifestInvalid", message }));
 }
 

@@ -3,7 +3,7 @@ import type { ResourceState } from "@quartermaster/health";
 
 import type { Content } from "../manifest/content.ts";
 import { describeIdentity, type IdentityKey } from "../model/identity.ts";
-import { collisionWords } from "../ownership/collision-words.ts";
+import { collisionText } from "../ownership/collision-text.ts";
 import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../seen.ts";
 
@@ -23,8 +23,8 @@ const letters: Readonly<Record<ResourceState, string>> = {
 /** What the status says of each object: one letter per object, one text per stage. */
 export function memberStates({ plan, members, content }: Seen): readonly string[] {
   const seen = members.map(({ member, state }) => ({ ...member, letter: letters[state] }));
-  const lost = content.unresolved.map((place) => ({ ...place, letter: letters.Unknown }));
-  return byStage(plan, [...seen, ...lost]).map((places) => places.map(({ letter }) => letter).join(""));
+  const lost = content.unresolved.map((location) => ({ ...location, letter: letters.Unknown }));
+  return byStage(plan, [...seen, ...lost]).map((locations) => locations.map(({ letter }) => letter).join(""));
 }
 
 /**
@@ -35,8 +35,8 @@ export function startedMembers(
   plan: InstallPlan,
   { members, unresolved }: Pick<Content, "members" | "unresolved">,
 ): ReadonlySet<IdentityKey> {
-  const places = byStage<Place & { readonly key?: IdentityKey }>(plan, [...members, ...unresolved]);
-  const started = places.flatMap((stage, stageIndex) => {
+  const locations = byStage<Location & { readonly key?: IdentityKey }>(plan, [...members, ...unresolved]);
+  const started = locations.flatMap((stage, stageIndex) => {
     const states = plan.status?.states?.[stageIndex] ?? "";
     // A status of another content says nothing of this one.
     if (states.length !== stage.length) return [];
@@ -45,13 +45,16 @@ export function startedMembers(
   return new Set(started.flatMap(({ key }) => key ?? []));
 }
 
-interface Place {
+interface Location {
   readonly stage: string;
   readonly index: number;
 }
 
-function byStage<P extends Place>({ spec }: InstallPlan, places: readonly P[]): readonly (readonly P[])[] {
-  const grouped = Map.groupBy(places, ({ stage }) => stage);
+function byStage<P extends Location>(
+  { spec }: InstallPlan,
+  locations: readonly P[],
+): readonly (readonly P[])[] {
+  const grouped = Map.groupBy(locations, ({ stage }) => stage);
   return spec.stages.map(({ name }) =>
     (grouped.get(name) ?? []).toSorted((one, other) => one.index - other.index),
   );
@@ -64,7 +67,7 @@ export function whyOf({ member, state, failure, ownership, health, drift, blocke
 } {
   const name = describeIdentity(member.identity);
   if (failure !== undefined) return { reason: failure.reason, message: failure.message };
-  const taken = collisionWords(ownership);
+  const taken = collisionText(ownership);
   if (taken !== undefined) return { reason: taken.reason, message: `${name} ${taken.found}.` };
   if (state === "Missing") return { reason: reasons.missing, message: `${name} does not exist.` };
   if (state === "Drifted")

@@ -16,7 +16,7 @@ import type { OwnerLabels } from "../ownership/owner-labels.ts";
 import { type Ownership, type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
-import { isWorthAsking, lookDueInMs, mayNotLook } from "./pod-looks.ts";
+import { isWorthADryRun, observationDueInMs, mayNotListPods } from "./pod-observations.ts";
 
 /** What a member's view is made from. */
 export interface ViewFacts {
@@ -103,20 +103,22 @@ function rememberedDrift(
 
 function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Health {
   const { memory, nowMs, health, isPlanInstalled } = facts;
-  const look = memory.podLooks.get(member.key);
+  const observation = memory.podObservations.get(member.key);
   const verdict = healthOf(live, {
     ...health,
-    podTrouble: look?.trouble,
+    podTrouble: observation?.trouble,
     readiness: member.readiness,
     stateAgeMs: memory.ageMs(live, nowMs),
     // Later its controller has had its say, and an operator that starts anew must not doubt what it finds.
     hasStatusSubresource: !isPlanInstalled && facts.hasOwnStatus(member),
   });
-  if (look === undefined || opensGate(verdict.state)) return verdict;
-  const dueInMs = lookDueInMs(look, live, nowMs);
-  const said = isWorthAsking(look) ? { ...verdict, message: `${verdict.message} ${mayNotLook}` } : verdict;
-  if (dueInMs === undefined) return said;
-  return { ...said, recheckAfterMs: Math.min(verdict.recheckAfterMs ?? dueInMs, dueInMs) };
+  if (observation === undefined || opensGate(verdict.state)) return verdict;
+  const dueInMs = observationDueInMs(observation, live, nowMs);
+  const output = isWorthADryRun(observation)
+    ? { ...verdict, message: `${verdict.message} ${mayNotListPods}` }
+    : verdict;
+  if (dueInMs === undefined) return output;
+  return { ...output, recheckAfterMs: Math.min(verdict.recheckAfterMs ?? dueInMs, dueInMs) };
 }
 
 /** A Job that removes itself was not deleted by anybody. An installed plan has seen it end. */

@@ -20,7 +20,7 @@ import { memberView, type ViewFacts } from "./member-view.ts";
 import { isOfCurrentStages } from "./served-content.ts";
 
 /** What the members of a plan are seen by. */
-export interface MembersQuestion {
+export interface MembersQuery {
   readonly plan: InstallPlan;
   readonly content: Content;
   readonly kinds: KindTable;
@@ -39,7 +39,7 @@ export interface ObservedMembers {
 }
 
 /** Reads the objects of a plan from the watches of their kinds, and those without our labels one by one. */
-export async function observeMembers(question: MembersQuestion, ctx: Context): Promise<ObservedMembers> {
+export async function observeMembers(question: MembersQuery, ctx: Context): Promise<ObservedMembers> {
   const { plan, content, kinds, replacement, memory, nowMs } = question;
   const ownerLabels: OwnerLabels = { plan, revision: replacement.revision };
   const isCurrent = isOfCurrentStages(plan);
@@ -62,7 +62,7 @@ function kindsOf(members: readonly Member[], kinds: KindTable): readonly Kind[] 
   return [...names].flatMap((name) => kinds.get(name) ?? []);
 }
 
-interface ViewerParts {
+interface ViewerOptions {
   readonly plan: InstallPlan;
   /** Another plan has replaced it: nothing of it is missing or in conflict any more. */
   readonly isSuperseded: boolean;
@@ -77,7 +77,7 @@ interface ViewerParts {
   readonly ctx: Context;
 }
 
-function viewer(parts: ViewerParts): (member: Member) => MemberView {
+function viewer(parts: ViewerOptions): (member: Member) => MemberView {
   const { plan, isSuperseded, started, kinds, stores, context, ownerLabels, memory, nowMs, health, ctx } =
     parts;
   const kindOf = ({ identity }: Member): TableKind | undefined => kindIn(kinds, identity);
@@ -125,7 +125,7 @@ const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authen
  */
 async function lookUpAbsent(
   members: readonly Member[],
-  parts: Pick<ViewerParts, "plan" | "isSuperseded" | "memory" | "stores" | "kinds" | "ctx">,
+  parts: Pick<ViewerOptions, "plan" | "isSuperseded" | "memory" | "stores" | "kinds" | "ctx">,
 ): Promise<void> {
   const { plan, isSuperseded, memory, stores, kinds, ctx } = parts;
   if (isSuperseded) return;
@@ -139,8 +139,8 @@ async function lookUpAbsent(
     }
     const isKnown = memory.unlabelledObjects.has(member.key);
     const isPresent = memory.unlabelledObjects.get(member.key) !== undefined;
-    const isWorthALook = isPresent || hasCollided(member, memory) || (!isKnown && isInstalled(plan));
-    return isWorthALook ? [{ member, kind }] : [];
+    const isWorthReading = isPresent || hasCollided(member, memory) || (!isKnown && isInstalled(plan));
+    return isWorthReading ? [{ member, kind }] : [];
   });
   await inParallel(unseen, 16, async ({ member, kind }) => {
     const found = await findAsAccount(account, kind, member.identity);

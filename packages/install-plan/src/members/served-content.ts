@@ -8,13 +8,13 @@ import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable, kindTableFor, readKindTable, tableKey } from "../manifest/kind-table.ts";
 import type { Member } from "../model/member.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
-import type { ObserverParts } from "../observe.ts";
+import type { ObserverOptions } from "../observe.ts";
 
 /** The content, judged by what the server serves now if it needs a kind that was not served at the last look. */
 export async function readServedContent(
   plan: InstallPlan,
   ctx: Context,
-  { discovery, contents }: Pick<ObserverParts, "discovery" | "contents">,
+  { discovery, contents }: Pick<ObserverOptions, "discovery" | "contents">,
 ): Promise<{ readonly kinds: KindTable; readonly content: Content }> {
   const known = await readKindTable(discovery, ctx.signal);
   const content = await contents.read(plan, ctx, known);

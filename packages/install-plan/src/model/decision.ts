@@ -11,7 +11,7 @@ export interface PlanRule {
   /** For the situation it decides, e.g. `contentChanged`. */
   readonly name: string;
   /** Undefined where the rule does not apply. */
-  readonly answer: (seen: Seen, now: Date) => Decision | undefined;
+  readonly decide: (seen: Seen, now: Date) => Decision | undefined;
 }
 
 /** What a rule decides besides what was observed. */

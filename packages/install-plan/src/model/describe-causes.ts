@@ -19,14 +19,14 @@ export function inOrder(causes: readonly InvalidCause[]): readonly InvalidCause[
  * The server has no code for immutable fields. What it and most authors of CRDs write; `roleRef` of bindings, addresses of
  * Services and the specs of Pods and StatefulSets have words of their own.
  */
-const immutableWords =
+const immutableText =
   /\bimmutable\b|may not be changed|may not change once set|cannot change roleRef|updates may not change fields/;
 const forbiddenUpdates = /updates to .* are forbidden/;
 
 /** Whether the fault is a change of a field that cannot be changed. */
 export function isImmutableCause({ reason, message }: InvalidCause): boolean {
-  const words = bounded(message);
-  return immutableWords.test(words) || (reason === "FieldValueForbidden" && forbiddenUpdates.test(words));
+  const terms = bounded(message);
+  return immutableText.test(terms) || (reason === "FieldValueForbidden" && forbiddenUpdates.test(terms));
 }
 
 const searchedLimit = 4_096;
@@ -39,18 +39,18 @@ function bounded(message: string): string {
 
 /** Of a Secret a field may have no name: it could be a misplaced value. */
 function describeCause(cause: InvalidCause): string {
-  return `${cause.field === "" ? "one of its fields" : cause.field}: ${wordsOf(cause)}`;
+  return `${cause.field === "" ? "one of its fields" : cause.field}: ${reasonText(cause)}`;
 }
 
 /** Of a Secret the transport leaves no message. */
-function wordsOf(cause: InvalidCause): string {
+function reasonText(cause: InvalidCause): string {
   const { reason, message } = cause;
-  if (reason === schemaMismatch) return typeWords.get(message) ?? message;
+  if (reason === schemaMismatch) return typeNames.get(message) ?? message;
   if (isImmutableCause(cause)) return immutableSentence.exec(bounded(message))?.[1] ?? withoutMiddle(message);
   return message === "" ? reason : withoutMiddle(message);
 }
 
-const typeWords: ReadonlyMap<string, string> = new Map([
+const typeNames: ReadonlyMap<string, string> = new Map([
   ["", "has the wrong type or is not a field of this kind; put values in quotes"],
   ["expected string", "must be a string; put the value in quotes"],
   ["expected numeric (int or float)", "must be a number, in digits and without quotes"],
@@ -62,7 +62,7 @@ const typeWords: ReadonlyMap<string, string> = new Map([
 
 /** The words themselves, without the value before them and the difference after them: both can be the whole object. */
 const immutableSentence = new RegExp(
-  `(?:^|: )([^:\n]*(?:${immutableWords.source}|${forbiddenUpdates.source})[^:\n]*)`,
+  `(?:^|: )([^:\n]*(?:${immutableText.source}|${forbiddenUpdates.source})[^:\n]*)`,
 );
 
 const headLimit = 80;

@@ -29,11 +29,11 @@ export function writeFailureFrom(
   { identity, count, nowMs }: { readonly identity: Identity; readonly count: number; readonly nowMs: number },
 ): Omit<WriteFailure, "action"> {
   const name = describeIdentity(identity);
-  const said = refusalText(error);
+  const output = refusalText(error);
   const lasting = (kind: WriteFailure["kind"], reason: string): Omit<WriteFailure, "action"> => ({
     kind,
     reason,
-    message: `${name} was rejected: ${said}`,
+    message: `${name} was rejected: ${output}`,
     count,
     notBeforeMs: nowMs + delayFor(error.class, count),
     triedAtMs: nowMs,
@@ -44,7 +44,7 @@ export function writeFailureFrom(
   return {
     kind: "transient",
     reason: reasons.retrying,
-    message: `${name}: ${said}`,
+    message: `${name}: ${output}`,
     count,
     notBeforeMs: nowMs + delayMs,
     triedAtMs: nowMs,

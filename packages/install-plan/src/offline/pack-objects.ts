@@ -7,7 +7,7 @@ import {
   withoutFields,
 } from "@quartermaster/runtime";
 
-import { objectFaults } from "../manifest/object-faults.ts";
+import { objectProblems } from "../manifest/object-problems.ts";
 import { flattenList } from "../manifest/plan-items.ts";
 import { describeIdentity, type Identity, identityKey } from "../model/identity.ts";
 import type { Issue } from "../model/issue.ts";
@@ -61,7 +61,7 @@ function faulty(issues: readonly Issue[]): ReadObjects {
 }
 
 function issuesOf(item: unknown, source: string): readonly Issue[] {
-  return objectFaults(item).map(({ field, message }) => ({
+  return objectProblems(item).map(({ field, message }) => ({
     ...invalid(`${source}: ${titleOf(item)}: ${field === "" ? "" : `${field} `}${message}`),
     field,
   }));
@@ -109,16 +109,16 @@ function areAlike(group: readonly PackObject[]): boolean {
 }
 
 function leftOut([first, ...others]: readonly PackObject[]): string {
-  const places = others.map(({ source }) => source).join("; ");
-  return `${places}: ${first === undefined ? "" : describeIdentity(first.identity)}: identical copies were dropped`;
+  const locations = others.map(({ source }) => source).join("; ");
+  return `${locations}: ${first === undefined ? "" : describeIdentity(first.identity)}: identical copies were dropped`;
 }
 
 function differing(group: readonly PackObject[]): Issue {
-  const places = [...new Set(group.map(({ source }) => source))].join("; ");
+  const locations = [...new Set(group.map(({ source }) => source))].join("; ");
   const [first] = group;
   const title = first === undefined ? "" : describeIdentity(first.identity);
   return {
-    ...invalid(`${places}: ${title}: occurs more than once with different content; keep one`),
+    ...invalid(`${locations}: ${title}: occurs more than once with different content; keep one`),
     object: first?.identity,
   };
 }

@@ -19,7 +19,7 @@ export type Writable = Pick<Member, "identity" | "manifest" | "lifecycle">;
 export function appliedManifest(member: Writable, ownerLabels: OwnerLabels, live?: KubeObject): KubeObject {
   const { labels, annotations } = ownerLabelsFor(ownerLabels, member.identity);
   const { metadata, ...content } = member.manifest;
-  const marked: KubeObject = {
+  const ours: KubeObject = {
     ...content,
     metadata: {
       ...metadata,
@@ -27,10 +27,10 @@ export function appliedManifest(member: Writable, ownerLabels: OwnerLabels, live
       annotations: { ...metadata.annotations, ...annotations },
     },
   };
-  if (live === undefined) return marked;
+  if (live === undefined) return ours;
   const owned = fieldsAppliedBy(live, fieldManager) ?? {};
   const surrendered = (member.lifecycle.ignorePaths ?? []).filter((path) => !touches(owned, path));
-  return surrendered.reduce(withoutPath, marked);
+  return surrendered.reduce(withoutPath, ours);
 }
 
 /** The object without the value at a JSON pointer; the object itself where there is none. */

@@ -68,15 +68,15 @@ export function ownerLabelsFor(
  * what it does not: docs/decisions/0019.
  */
 export function planIdOn(object: KubeObject): string | undefined {
-  const known = marks.get(object);
+  const known = ownerLabels.get(object);
   if (known !== undefined) return known.id;
   const id = isProven(object) && ownsLabels(object) ? claimedPlanId(object) : undefined;
-  marks.set(object, { id });
+  ownerLabels.set(object, { id });
   return id;
 }
 
 /** What comes from stores is never edited, and a reconcile asks more than once about each object. */
-const marks = new WeakMap<KubeObject, { readonly id: string | undefined }>();
+const ownerLabels = new WeakMap<KubeObject, { readonly id: string | undefined }>();
 
 /** The id of the plan that the labels of the object name, whether or not that is proven. */
 export function claimedPlanId(object: KubeObject): string | undefined {

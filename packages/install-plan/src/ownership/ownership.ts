@@ -36,14 +36,15 @@ export interface OwnershipContext {
 export function ownershipOf(live: KubeObject | undefined, context: OwnershipContext): Ownership {
   if (live === undefined) return { kind: "absent" };
   const { plan, takesOverFrom, living } = context;
-  const mark = planIdOn(live);
-  if (mark === undefined) return isStripped(live, plan) ? { kind: "owned" } : unmarked(live, context);
+  const position = planIdOn(live);
+  if (position === undefined) return isStripped(live, plan) ? { kind: "owned" } : unowned(live, context);
   // Before its start a plan has written nothing, whatever somebody makes of its uid.
-  if (mark === planId(plan.metadata)) return hasStarted(plan) ? { kind: "owned" } : unmarked(live, context);
-  if (takesOverFrom.has(mark)) return { kind: "inherited" };
-  const owner = living.get(mark);
+  if (position === planId(plan.metadata))
+    return hasStarted(plan) ? { kind: "owned" } : unowned(live, context);
+  if (takesOverFrom.has(position)) return { kind: "inherited" };
+  const owner = living.get(position);
   return owner === undefined
-    ? unmarked(live, context)
+    ? unowned(live, context)
     : { kind: "ownedByOther", owner: describePlan(owner, plan) };
 }
 
@@ -60,7 +61,7 @@ function isStripped(live: KubeObject, plan: InstallPlan): boolean {
   );
 }
 
-function unmarked(live: KubeObject, context: OwnershipContext): Ownership {
+function unowned(live: KubeObject, context: OwnershipContext): Ownership {
   const controller = live.metadata.ownerReferences?.find((reference) => reference.controller === true);
   if (controller !== undefined)
     return { kind: "ownedByOther", owner: `${controller.kind} ${controller.name}` };

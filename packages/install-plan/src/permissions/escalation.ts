@@ -108,14 +108,14 @@ function judgeRole(member: Member, { reviews }: EscalationFacts): Escalation {
 /** A ClusterRole that is bound by a RoleBinding gives its rules in that namespace only, and is judged there. */
 function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): Escalation {
   const { namespace } = member.identity;
-  const place = { namespace };
+  const location = { namespace };
   const role = roleRefOf(member);
   const waivedBy = bindingRight(member);
   if (roleRules(role) === unreadable) return { member, lacking: [], waivedBy };
   const rules = parsePolicyRules(roleRules(role) ?? undefined);
   // The server cannot check a role that is not there and then asks for the permission to bind.
   const isThere = roleRules(role) !== undefined && rules !== undefined;
-  const lacking = isThere ? uncoveredPermissions(rules, rulesIn(reviews, place), namespace) : [waivedBy];
+  const lacking = isThere ? uncoveredPermissions(rules, rulesIn(reviews, location), namespace) : [waivedBy];
   return { member, lacking, waivedBy };
 }
 

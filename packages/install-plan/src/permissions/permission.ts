@@ -59,9 +59,9 @@ function memberPermissions(
   const resource = pluralOf(member);
   if (resource === undefined) return [];
   const { apiVersion, namespace, name } = member.identity;
-  const place = { group: groupOf(apiVersion), resource, namespace };
+  const location = { group: groupOf(apiVersion), resource, namespace };
   const verbs = ["create", "get", "patch", ...(needsDelete(member) ? ["delete"] : [])];
-  return verbs.map((verb) => ({ verb, ...place, name }));
+  return verbs.map((verb) => ({ verb, ...location, name }));
 }
 
 function jobPermissions(namespace: string): readonly Permission[] {

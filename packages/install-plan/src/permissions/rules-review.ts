@@ -61,8 +61,11 @@ export function holdsPermission(permission: Permission, reviews: RulesReviews): 
 }
 
 /** The rules that count where the permission is needed. */
-export function rulesIn(reviews: RulesReviews, place: Pick<Permission, "namespace">): readonly PolicyRule[] {
-  return reviewFor(reviews, place)?.rules ?? [];
+export function rulesIn(
+  reviews: RulesReviews,
+  location: Pick<Permission, "namespace">,
+): readonly PolicyRule[] {
+  return reviewFor(reviews, location)?.rules ?? [];
 }
 
 function reviewFor(
@@ -82,7 +85,7 @@ function withoutName({ name: _name, ...permission }: Permission): Permission {
  */
 const noNamespace = "_";
 
-const rulesAnswer = z.object({
+const rulesResponse = z.object({
   status: z.object({
     resourceRules: z.unknown(),
     nonResourceRules: z.unknown(),
@@ -96,7 +99,7 @@ export async function reviewRules(
   namespace: string,
   signal: AbortSignal,
 ): Promise<RulesReview> {
-  const answer = await client.raw({
+  const planVerdict = await client.raw({
     method: "POST",
     path: "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews",
     body: {
@@ -106,7 +109,7 @@ export async function reviewRules(
     },
     signal,
   });
-  const { status } = rulesAnswer.parse(answer);
+  const { status } = rulesResponse.parse(planVerdict);
   const rules = parsePolicyRules(status.resourceRules);
   const paths = parsePolicyRules(status.nonResourceRules);
   return {
@@ -124,12 +127,12 @@ export async function lackingOf(
   permissions: readonly Permission[],
   signal: AbortSignal,
 ): Promise<readonly Permission[]> {
-  const answers = await inParallel(
+  const responses = await inParallel(
     permissions,
     concurrency,
     async (permission) => await reviewAccess(client, permission, { signal }),
   );
-  return permissions.filter((_permission, index) => answers[index] !== true);
+  return permissions.filter((_permission, index) => responses[index] !== true);
 }
 
 /** The permission to act as a service account. */

@@ -34,16 +34,16 @@ const unwatchableRetryMs = 10_000;
 
 /** Nothing is written before every one of these has passed. */
 export const beforeFirstWrite: readonly PlanRule[] = [
-  { name: "manifestsMissing", answer: manifestsMissing },
-  { name: "contentInvalid", answer: contentInvalid },
-  { name: "accountMissing", answer: accountMissing },
-  { name: "takeoverForbidden", answer: takeoverForbidden },
-  { name: "kindsUnwatchable", answer: kindsUnwatchable },
-  { name: "permissionsMissing", answer: permissionsMissing },
-  { name: "serverUndecided", answer: serverUndecided },
-  { name: "awaitingApproval", answer: awaitingApproval },
-  { name: "predecessorsHold", answer: predecessorsHold },
-  { name: "cleared", answer: cleared },
+  { name: "manifestsMissing", decide: manifestsMissing },
+  { name: "contentInvalid", decide: contentInvalid },
+  { name: "accountMissing", decide: accountMissing },
+  { name: "takeoverForbidden", decide: takeoverForbidden },
+  { name: "kindsUnwatchable", decide: kindsUnwatchable },
+  { name: "permissionsMissing", decide: permissionsMissing },
+  { name: "serverUndecided", decide: serverUndecided },
+  { name: "awaitingApproval", decide: awaitingApproval },
+  { name: "predecessorsHold", decide: predecessorsHold },
+  { name: "cleared", decide: cleared },
 ];
 
 /** Somebody has to create the manifest, or restore it; its events bring us back. */
@@ -51,14 +51,14 @@ function manifestsMissing(seen: Seen): Decision | undefined {
   const [first] = seen.content.unresolved;
   if (hasStarted(seen.plan) || first === undefined) return undefined;
   const why = because(first.reason, seen.content.unresolved.map(({ message }) => message).join(" "));
-  const isGone = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
+  const isDeleted = first.reason === "ManifestMissing" || first.reason === "SecretMissing";
   if (first.reason === "PermissionsMissing")
     return { phase: "Forbidden", outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)) };
-  const phase = isGone ? "Resolving" : "Invalid";
+  const phase = isDeleted ? "Resolving" : "Invalid";
   // A Secret is not watched: that it is there, or was mended, is found by looking.
   const holdsSecret = seen.manifests.some(({ spec }) => spec.secretKeyRef !== undefined);
   const retryMs = holdsSecret ? secretRetryMs(seen) : invalidRetryMs;
-  const outcome = isGone ? waiting(why, Math.min(minuteMs, retryMs)) : stalled(why, retryMs);
+  const outcome = isDeleted ? waiting(why, Math.min(minuteMs, retryMs)) : stalled(why, retryMs);
   return { phase, outcome };
 }
 

@@ -17,7 +17,7 @@ export interface Colliding {
 }
 
 /** What following needs besides what is seen. */
-export interface FollowParts {
+export interface FollowOptions {
   readonly ctx: Context;
   readonly kinds: KindTable;
   readonly memory: PlanMemory;
@@ -30,7 +30,7 @@ export interface FollowParts {
  */
 export function followColliding(
   seen: Pick<Seen, "plan" | "members" | "replacement" | "preflight" | "nowMs">,
-  { ctx, kinds, memory }: FollowParts,
+  { ctx, kinds, memory }: FollowOptions,
 ): Colliding | undefined {
   const found = collidingObjects(seen).slice(0, followedObjects);
   if (found.length === 0) {
@@ -54,8 +54,8 @@ function collidingObjects({
   replacement,
   preflight,
 }: Pick<Seen, "plan" | "members" | "replacement" | "preflight">): readonly Identity[] {
-  const isOver = plan.status?.phase === "Superseded" || isRolledBack(plan);
-  if (isOver || replacement.successor !== undefined) return [];
+  const isFinished = plan.status?.phase === "Superseded" || isRolledBack(plan);
+  if (isFinished || replacement.successor !== undefined) return [];
   if (hasStarted(plan))
     return members
       .filter((view) => view.failure?.kind === "collision" || collisionOf(view).length > 0)

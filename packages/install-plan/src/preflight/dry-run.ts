@@ -41,12 +41,12 @@ export async function dryRun(request: DryRunRequest): Promise<DryRun> {
   }
 }
 
-const asking = { fieldManager, dryRun: true, isMetadataEnough: true } as const;
+const requesting = { fieldManager, dryRun: true, isMetadataEnough: true } as const;
 
 async function tryApply({ member, kind, live, ownerLabels, client }: DryRunRequest): Promise<boolean> {
   let isNew = false;
   await client.apply(kind, withVersion(appliedManifest(member, ownerLabels, live), live), {
-    ...asking,
+    ...requesting,
     force: live !== undefined,
     onCreated: () => {
       isNew = true;
@@ -65,7 +65,7 @@ function mayTryCreate({ live, member }: DryRunRequest): boolean {
  */
 async function tryCreate({ member, kind, ownerLabels, client }: DryRunRequest): Promise<boolean> {
   try {
-    await client.create(kind, appliedManifest(member, ownerLabels), asking);
+    await client.create(kind, appliedManifest(member, ownerLabels), requesting);
     return true;
   } catch (error) {
     if (error instanceof ApiError && /^(?:alreadyExists|invalid|forbidden)$/.test(error.class)) return false;

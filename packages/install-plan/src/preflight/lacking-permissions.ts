@@ -22,7 +22,7 @@ import {
 } from "../permissions/rules-review.ts";
 
 /** What the question after permissions needs. */
-export interface PermissionsQuestion {
+export interface PermissionsQuery {
   readonly plan: InstallPlan;
   readonly members: readonly Member[];
   readonly replacement: Replacement;
@@ -35,7 +35,7 @@ export interface PermissionsQuestion {
 }
 
 /** Every permission that the account lacks for the plan as a whole, with one review per namespace. */
-export async function lackingPermissions(question: PermissionsQuestion): Promise<readonly Permission[]> {
+export async function lackingPermissions(question: PermissionsQuery): Promise<readonly Permission[]> {
   const { plan, members, client, signal, pluralOf } = question;
   const { namespace: home = "" } = plan.metadata;
   const hasJobs = plan.spec.stages.some(({ jobs = [] }) => jobs.length > 0);
@@ -45,12 +45,16 @@ export async function lackingPermissions(question: PermissionsQuestion): Promise
     further: question.further,
     ...(hasJobs ? { jobsNamespace: home } : {}),
   });
-  const places = [...new Set(needed.map(({ namespace = wholeCluster }) => namespace))];
-  const answers = await inParallel(places, 16, async (place) => await reviewRules(client, place, signal));
+  const locations = [...new Set(needed.map(({ namespace = wholeCluster }) => namespace))];
+  const responses = await inParallel(
+    locations,
+    16,
+    async (location) => await reviewRules(client, location, signal),
+  );
   const reviews = new Map<string, RulesReview>(
-    places.flatMap((place, index) => {
-      const review = answers[index];
-      return review === undefined ? [] : [[place, review] as const];
+    locations.flatMap((location, index) => {
+      const review = responses[index];
+      return review === undefined ? [] : [[location, review] as const];
     }),
   );
   const { missing, doubtful } = missingPermissions(needed, reviews);
@@ -60,7 +64,7 @@ export async function lackingPermissions(question: PermissionsQuestion): Promise
 
 /** What roles and bindings of the plan would give beyond what the account holds. */
 async function escalationPermissions(
-  { members, client, signal }: PermissionsQuestion,
+  { members, client, signal }: PermissionsQuery,
   reviews: RulesReviews,
 ): Promise<readonly Permission[]> {
   const bound = boundRoles(members);
@@ -91,7 +95,7 @@ function describeRole({ kind, namespace = "", name }: RoleRef): string {
 }
 
 /** Clean-up is not the moment to find out that the account may not delete. */
-function mayBeDeleted({ lifecycle }: Member, { replacement }: PermissionsQuestion): boolean {
+function mayBeDeleted({ lifecycle }: Member, { replacement }: PermissionsQuery): boolean {
   return (
     lifecycle.cleanup === "Delete" ||
     lifecycle.onImmutable === "Recreate" ||

@@ -4,7 +4,7 @@ import { deletedOf } from "../handover/leftovers.ts";
 import { describeIdentity, identityKey, identityOf } from "../model/identity.ts";
 import type { Issue } from "../model/issue.ts";
 import type { Member } from "../model/member.ts";
-import { collisionWords, nobodys } from "../ownership/collision-words.ts";
+import { collisionText, unowned } from "../ownership/collision-text.ts";
 import { bindingRight } from "../permissions/escalation.ts";
 import type { Permission } from "../permissions/permission.ts";
 import type { DryRun } from "../plan-memory.ts";
@@ -97,7 +97,7 @@ export function collisionOf(view: MemberView): readonly Issue[] {
   if (previewAction(view) !== undefined) return [];
   const { member, ownership, isUnapproved } = view;
   if (isUnapproved === true) return [lateArrival(member)];
-  const { reason, found, remedy } = collisionWords(ownership) ?? nobodys;
+  const { reason, found, remedy } = collisionText(ownership) ?? unowned;
   return [
     {
       reason,
@@ -174,10 +174,10 @@ export function describeIssues(issues: readonly Issue[]): string {
 }
 
 function describeIssue({ stage, index, field, message }: Issue): string {
-  const place = [
+  const location = [
     ...(stage === undefined ? [] : [`stage ${stage}`]),
     ...(index === undefined ? [] : [`resource ${index}`]),
     ...(field === undefined ? [] : [field]),
   ].join(", ");
-  return place === "" ? message : `${place}: ${message}`;
+  return location === "" ? message : `${location}: ${message}`;
 }

@@ -121,15 +121,15 @@ export function contradictionsIn({
 }: Pick<PlanStatus, "phase" | "conditions">): readonly string[] {
   if (phase === undefined) return [];
   const { always, because } = phaseTable[phase];
-  const said = new Map(conditions.map(({ type, status }) => [type, status]));
+  const output = new Map(conditions.map(({ type, status }) => [type, status]));
   const wrong = Object.entries(always)
-    .filter(([type, status]) => said.has(type) && said.get(type) !== status)
-    .map(([type]) => `${phase} with ${type}=${said.get(type) ?? ""}`);
+    .filter(([type, status]) => output.has(type) && output.get(type) !== status)
+    .map(([type]) => `${phase} with ${type}=${output.get(type) ?? ""}`);
   const isUnfounded =
-    because !== undefined && !Object.entries(because).some(([type, status]) => said.get(type) === status);
-  const isReadyElsewhere = phase !== "Installed" && said.get("Ready") === "True";
+    because !== undefined && !Object.entries(because).some(([type, status]) => output.get(type) === status);
+  const isReadyElsewhere = phase !== "Installed" && output.get("Ready") === "True";
   const isSupersededElsewhere =
-    phase !== "Superseded" && phase !== "Deleting" && said.get("Superseded") === "True";
+    phase !== "Superseded" && phase !== "Deleting" && output.get("Superseded") === "True";
   return [
     ...wrong,
     ...(isUnfounded ? [`${phase} without a cause`] : []),

@@ -42,11 +42,11 @@ export function planConditions(seen: Seen): readonly ConditionUpdate[] {
   ];
 }
 
-type Answer = readonly [status: ConditionUpdate["status"], reason: string, message: string];
+type Stated = readonly [status: ConditionUpdate["status"], reason: string, message: string];
 
 function claim(
   type: (typeof planConditionTypes)[number],
-  [status, reason, message]: Answer,
+  [status, reason, message]: Stated,
 ): ConditionUpdate {
   return { type, status, reason, message: message.slice(0, 1024) };
 }
@@ -63,8 +63,8 @@ function validated(seen: Seen): ConditionUpdate {
   if (issues.length > 0)
     return claim("Validated", ["False", issues[0]?.reason ?? "", describeIssues(issues)]);
   const { preflight } = seen;
-  const isAnswered = preflight?.missingPermissions.length === 0 && preflight.undecided.length === 0;
-  const isKnown = hasStarted(seen.plan) || isAnswered;
+  const isDecided = preflight?.missingPermissions.length === 0 && preflight.undecided.length === 0;
+  const isKnown = hasStarted(seen.plan) || isDecided;
   if (!isKnown)
     return claim("Validated", ["Unknown", reasons.notChecked, "The objects have not been checked yet."]);
   const neverThere = describeNeverThere(seen.replacement);
@@ -94,8 +94,8 @@ function whyNotAllowed(seen: Seen): Why | undefined {
     return { reason: reasons.kindNotReadable, message: `${describeUnwatchable(unwatchable)}.` };
   const missing = preflight?.missingPermissions ?? [];
   if (missing.length > 0) {
-    const words = missing.map(describePermission).join("; ");
-    const message = `Service account ${plan.spec.serviceAccountName} may not ${words}.`;
+    const text = missing.map(describePermission).join("; ");
+    const message = `Service account ${plan.spec.serviceAccountName} may not ${text}.`;
     return { reason: reasons.permissionsMissing, message };
   }
   const refused = [...members.flatMap(({ failure }) => failure ?? []), ...writeFailures].find(
@@ -110,14 +110,10 @@ function whyNoContent({ content }: Seen): Why | undefined {
 }
 
 function allAuthorized(plan: InstallPlan): ConditionUpdate {
-  const words = `Service account ${plan.spec.serviceAccountName} has all required permissions`;
+  const text = `Service account ${plan.spec.serviceAccountName} has all required permissions`;
   return authorOf(plan) === undefined
-    ? claim("Authorized", [
-        "True",
-        reasons.authorUnknown,
-        `${words}; the author of the plan is not recorded.`,
-      ])
-    : claim("Authorized", ["True", reasons.authorized, `${words}.`]);
+    ? claim("Authorized", ["True", reasons.authorUnknown, `${text}; the author of the plan is not recorded.`])
+    : claim("Authorized", ["True", reasons.authorized, `${text}.`]);
 }
 
 function approved(seen: Seen): ConditionUpdate {
@@ -175,13 +171,13 @@ function contested({ members }: Seen): ConditionUpdate {
   );
   if (found.length === 0)
     return claim("Contested", ["False", reasons.uncontested, "No other writer keeps changing the objects."]);
-  const words = found
+  const text = found
     .slice(0, 5)
     .map(
       ({ member, revertConflict }) =>
         `${revertConflict.manager} keeps changing ${describeIdentity(member.identity)}`,
     );
-  return claim("Contested", ["True", reasons.contested, `${words.join("; ")}.`]);
+  return claim("Contested", ["True", reasons.contested, `${text.join("; ")}.`]);
 }
 
 function superseded(seen: Seen): ConditionUpdate {
@@ -189,7 +185,7 @@ function superseded(seen: Seen): ConditionUpdate {
   if (found !== undefined)
     return claim("Superseded", [
       "True",
-      found.isGone ? reasons.successorGone : reasons.superseded,
+      found.isDeleted ? reasons.successorDeleted : reasons.superseded,
       describeSuperseded(found),
     ]);
   const { successor } = seen.replacement;

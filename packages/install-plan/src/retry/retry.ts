@@ -44,7 +44,7 @@ function afterFailure(seen: Seen, now: Date, { why, isRepeatable }: Failure): De
   const isNews = plan.status?.phase !== "Failed";
   // A request that was there when the plan failed was meant for something else.
   if (!isNews && isRetryRequested(plan)) return nextAttempt(seen, now);
-  if (isLast) return untilAsked(why);
+  if (isLast) return untilRequested(why);
   if (isNews || seen.retryInMs > 0) {
     const delayMs = isNews ? initialSeconds * 1000 : seen.retryInMs;
     return { phase: "Failed", outcome: stalled(why, delayMs) };
@@ -58,7 +58,7 @@ function isLastAttempt(plan: InstallPlan): boolean {
 }
 
 /** Nothing brings the plan back but a person: see `planAnnotations.retry`. */
-function untilAsked({ reason, message }: Why): Decision {
+function untilRequested({ reason, message }: Why): Decision {
   const why = because(reason, `${message.replace(/[.:;]?$/, ".")} To try again, run qm plan retry.`);
   return { phase: "Failed", outcome: stalled(why) };
 }

@@ -6,7 +6,7 @@ import {
   type ListOptions,
 } from "@quartermaster/runtime";
 
-import type { Transformation } from "../manifest/transformation-faults.ts";
+import type { Transformation } from "../manifest/transformation-problems.ts";
 import { identityKey, identityOf } from "../model/identity.ts";
 import { objectAnnotation, ownershipProof, planIdLabel } from "../ownership/owner-labels.ts";
 import { metadataTrace } from "../preflight/preflight.ts";
@@ -15,7 +15,7 @@ import { metadataTrace } from "../preflight/preflight.ts";
 export interface Selection {
   readonly kind: Kind;
   readonly client: Client;
-  readonly place: { readonly namespace?: string };
+  readonly location: { readonly namespace?: string };
   /** Keys of the plan's members: they are never taken away. */
   readonly members: ReadonlySet<string>;
   /** Uids of what may be deleted, once the plan has started; undefined before. */
@@ -36,13 +36,13 @@ export async function selected(
   from: Transformation["from"],
   selection: Selection,
 ): Promise<readonly Selected[]> {
-  const { kind, client, place } = selection;
+  const { kind, client, location } = selection;
   const { names } = from;
   if (names === undefined || !isByNameOnly(from)) return await listed(from, selection);
   const found = await inParallel(
     names,
     16,
-    async (name) => await client.find(kind, { name, ...place }, { isMetadataOnly: true }),
+    async (name) => await client.find(kind, { name, ...location }, { isMetadataOnly: true }),
   );
   return found
     .filter((object) => object !== undefined)
@@ -57,11 +57,11 @@ export function isByNameOnly({ labelSelector, fieldSelector }: Transformation["f
 
 /** What is named and selected has to be both: each narrows the other. */
 async function listed(from: Transformation["from"], selection: Selection): Promise<readonly Selected[]> {
-  const { kind, client, place, pinned } = selection;
+  const { kind, client, location, pinned } = selection;
   const isWanted = isOutside(selection);
   const found: Selected[] = [];
   const late: Selected[] = [];
-  for await (const object of client.list(kind, { ...place, ...selectorsOf(from), isMetadataOnly: true })) {
+  for await (const object of client.list(kind, { ...location, ...selectorsOf(from), isMetadataOnly: true })) {
     if (!isNamed(object, from) || !isWanted(object)) continue;
     const isPinned = pinned === undefined || pinned.has(object.metadata.uid ?? "");
     if (isPinned) found.push(cut(object));

@@ -2,7 +2,7 @@ import { opensGate } from "@quartermaster/health";
 import { waiting } from "@quartermaster/runtime";
 
 import { staysBecause } from "../inventory/protection.ts";
-import { transformationTargets } from "../manifest/transformation-faults.ts";
+import { transformationTargets } from "../manifest/transformation-problems.ts";
 import { because, type Decision } from "../model/decision.ts";
 import { describeIdentity, identityOf } from "../model/identity.ts";
 import { stageIndexOf } from "../model/plan-status.ts";

@@ -14,7 +14,7 @@ import { protectionOf } from "../inventory/protection.ts";
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable } from "../manifest/kind-table.ts";
 import { isCrd } from "../manifest/provided-kinds.ts";
-import type { Transformation } from "../manifest/transformation-faults.ts";
+import type { Transformation } from "../manifest/transformation-problems.ts";
 import { describeIdentity, identityOf } from "../model/identity.ts";
 import type { Issue } from "../model/issue.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
@@ -43,7 +43,7 @@ export interface Kept {
 }
 
 /** What reading them needs. */
-export interface TransformedParts {
+export interface TransformedOptions {
   readonly kinds: KindTable;
   readonly discovery: Discovery;
   readonly ctx: Context;
@@ -56,7 +56,7 @@ export interface TransformedParts {
 export async function readTransformed(
   plan: InstallPlan,
   content: Content,
-  parts: TransformedParts,
+  parts: TransformedOptions,
 ): Promise<readonly Transformed[]> {
   const { transformations = [] } = plan.spec;
   if (transformations.length === 0 || !isDue(plan, content)) return [];
@@ -64,9 +64,9 @@ export async function readTransformed(
   const found: Transformed[] = [];
   for (const rule of transformations) {
     const kind = kindIn(parts.kinds, rule.from);
-    const place = kind === undefined ? undefined : placeOf(rule.from, plan, kind);
-    if (kind === undefined || place === undefined) continue;
-    found.push(await readRule({ rule, kind, place, members }, plan, parts));
+    const location = kind === undefined ? undefined : locationOf(rule.from, plan, kind);
+    if (kind === undefined || location === undefined) continue;
+    found.push(await readRule({ rule, kind, location, members }, plan, parts));
     // Nothing is taken away then, so that nobody has to know of more.
     if (!hasStarted(plan) && countOf(found) > matchesLimit) break;
   }
@@ -87,23 +87,23 @@ function isDue(plan: InstallPlan, { issues, unresolved }: Content): boolean {
   return !isInstalled(plan) && (stageIndex === 0 || stageIndex >= plan.spec.stages.length);
 }
 
-interface RuleParts {
+interface RuleOptions {
   readonly rule: Transformation;
   readonly kind: Kind;
-  readonly place: { readonly namespace?: string };
+  readonly location: { readonly namespace?: string };
   /** Keys of the plan's members: they are never taken away. */
   readonly members: ReadonlySet<string>;
 }
 
 async function readRule(
-  { rule, kind, place, members }: RuleParts,
+  { rule, kind, location, members }: RuleOptions,
   plan: InstallPlan,
-  parts: TransformedParts,
+  parts: TransformedOptions,
 ): Promise<Transformed> {
   const client = asAccount(parts.ctx.client, plan);
   const pinned = hasStarted(plan) ? new Set(plan.status?.pinned?.deletions) : undefined;
   const objects = await unlessForbidden(
-    async () => await selected(rule.from, { kind, client, place, members, ...(pinned && { pinned }) }),
+    async () => await selected(rule.from, { kind, client, location, members, ...(pinned && { pinned }) }),
   );
   if (objects === undefined)
     return { rule, kind, matches: [], kept: [], late: [], unreadable: readPermissions(rule, plan, kind) };
@@ -133,7 +133,7 @@ async function unlessForbidden<T>(read: () => Promise<T>): Promise<T | undefined
 async function withoutProtected(
   objects: readonly Selected[],
   plan: InstallPlan,
-  { rule, parts }: { readonly rule: Transformation; readonly parts: TransformedParts },
+  { rule, parts }: { readonly rule: Transformation; readonly parts: TransformedOptions },
 ): Promise<Pick<Transformed, "matches" | "kept">> {
   if (!hasStarted(plan) && objects.length > rule.from.maxMatches) return { matches: objects, kept: [] };
   const { lifecycle } = plan.spec;
@@ -160,7 +160,7 @@ async function withoutProtected(
 async function definitionOf(
   { metadata: { name } }: KubeObject,
   plan: InstallPlan,
-  { ctx }: TransformedParts,
+  { ctx }: TransformedOptions,
 ): Promise<KubeObject | undefined> {
   const account = asAccount(ctx.client, plan);
   const found = await findAsAccount(account, customResourceDefinitions, { name });
@@ -228,16 +228,16 @@ export function transformationPermissions(
 
 /** By name alone `get` is enough; a selector needs `list`. */
 function readPermissions({ from }: Transformation, plan: InstallPlan, kind: Kind): readonly Permission[] {
-  const place = { group: kind.group, resource: kind.plural, ...placeOf(from, plan, kind) };
-  if (!isByNameOnly(from)) return [{ verb: "list", ...place }];
-  return (from.names ?? []).map((name) => ({ verb: "get", ...place, name }));
+  const location = { group: kind.group, resource: kind.plural, ...locationOf(from, plan, kind) };
+  if (!isByNameOnly(from)) return [{ verb: "list", ...location }];
+  return (from.names ?? []).map((name) => ({ verb: "get", ...location, name }));
 }
 
 /**
  * Where a transformation looks. An empty namespace means the plan's own, as in manifests: to the server it would mean all
  * namespaces. A plan of scope Namespace looks nowhere else, whatever its fields say; undefined where it may not look at all.
  */
-export function placeOf(
+export function locationOf(
   { namespace = "" }: Pick<Transformation["from"], "namespace">,
   { metadata, spec }: InstallPlan,
   { scope }: Pick<Kind, "scope">,

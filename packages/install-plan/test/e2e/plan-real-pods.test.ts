@@ -43,7 +43,7 @@ describe.runIf(hasRealNodes())("pods on a real node", () => {
       `--serviceaccount=${namespace}:installer`,
     ]);
     // The image has no client that speaks TLS as the server does; the cluster's own kubectl does.
-    const tools = dirname(realpathSync(join(cluster.folder, "bin", "kubectl")));
+    const tools = dirname(realpathSync(join(cluster.directory, "bin", "kubectl")));
     const container = {
       name: "ask",
       image: "quartermaster.local/busybox:1",
@@ -92,8 +92,8 @@ describe.runIf(hasRealNodes())("pods on a real node", () => {
       { replaces: { plans: [{ name: "web-1" }] } },
     );
     const { details, message } = await statusOnce("web-2", (status) => {
-      const said = (status.details ?? []).map(({ reason }) => reason);
-      return said.includes("ImagePullBackOff") && said.includes("CrashLoopBackOff");
+      const output = (status.details ?? []).map(({ reason }) => reason);
+      return output.includes("ImagePullBackOff") && output.includes("CrashLoopBackOff");
     });
     expect(message).toMatch(
       /the image nowhere\.invalid\/web:2 of container main cannot be pulled\. 1 of 2 replicas available/,

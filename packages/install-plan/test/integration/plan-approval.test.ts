@@ -12,7 +12,7 @@ describe("plans that wait for approval", () => {
   test("[install-plan/113] shows what it would do and does nothing until it is approved", async () => {
     await using bench = await setUpWorkbench();
     await bench.client.create(configMaps, aConfigMap({ name: "there", namespace: bench.namespace }));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [configMap("new"), configMap("there")];
     await bench.create(bench.plan("p", [{ name: "s", resources }], manual));
     const { status } = await bench.inPhase("p", "AwaitingApproval");
@@ -22,7 +22,7 @@ describe("plans that wait for approval", () => {
       ["there", "adopt"],
     ]);
     expect(conditionOf(status, "Approved")?.status).toBe("False");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     const approvedPreview = status?.preview?.digest;
     await bench.patchPlan("p", { spec: { approved: true, approvedPreview } });
     await bench.installed("p");
@@ -41,7 +41,7 @@ describe("plans that wait for approval", () => {
       configMaps,
       aConfigMap({ name: "c", namespace: bench.namespace, data: { a: "0" } }),
     );
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.patchPlan("p", { spec: { approved: true, approvedPreview: old } });
     // A reconcile between the two changes sees the new preview before the approval.
     const second = await bench.until(
@@ -50,7 +50,7 @@ describe("plans that wait for approval", () => {
     );
     expect(second.status).toMatchObject({ phase: "AwaitingApproval", preview: { create: 0, adopt: 1 } });
     expect(conditionOf(second.status, "Approved")?.status).toBe("False");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await bench.patchPlan("p", { spec: { approvedPreview: second.status?.preview?.digest } });
     await bench.installed("p");
   });

@@ -12,14 +12,14 @@ import { serviceAccounts } from "../support/kinds.ts";
 import { makeAdministrator, operateAlone } from "../support/own-cluster.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
-const folder = join(realSystem().env["QM_FIXTURES"] ?? join(repository, "../shared/fixtures"), "bundles");
+const directory = join(realSystem().env["QM_FIXTURES"] ?? join(repository, "../shared/fixtures"), "bundles");
 const minuteMs = 60_000;
 const namespace = "default";
 
 let cluster: LocalCluster;
 let link: Connection;
 
-describe.skipIf(!existsSync(folder))("whole bundles of others (fixtures not present: skipped)", () => {
+describe.skipIf(!existsSync(directory))("whole bundles of others (fixtures not present: skipped)", () => {
   beforeAll(async () => {
     cluster = await startLocalCluster({ kwokNodes: 3 });
     link = await operateAlone(cluster);
@@ -44,17 +44,17 @@ describe.skipIf(!existsSync(folder))("whole bundles of others (fixtures not pres
     "$title is installed, repaired, handed over to a changed copy and deleted; nothing is lost, nothing is left",
     { timeout: 8 * minuteMs },
     async ({ name }) => {
-      const documents = readYaml(readFileSync(join(folder, `${name}.yaml`), "utf8")).documents.map(
+      const documents = readYaml(readFileSync(join(directory, `${name}.yaml`), "utf8")).documents.map(
         ({ value, index }) => ({ value, source: `document ${index + 1}` }),
       );
       const before = await create(`${name}-1`, documents, []);
       const first = await installed(`${name}-1`, before);
-      expect((await marked(first)).length).toBe(before);
+      expect((await owned(first)).length).toBe(before);
       expect(JSON.stringify(first).length).toBeLessThan(isLarge(documents) ? 64 * 1024 : 512 * 1024);
       await drift(first);
 
       const uids = new Map(
-        (await marked(first)).map(({ kind, metadata }) => [
+        (await owned(first)).map(({ kind, metadata }) => [
           `${kind}/${metadata.namespace ?? ""}/${metadata.name}`,
           metadata.uid,
         ]),
@@ -66,7 +66,7 @@ describe.skipIf(!existsSync(folder))("whole bundles of others (fixtures not pres
       const after = await create(`${name}-2`, changed, [`${name}-1`]);
       const second = await installed(`${name}-2`, after);
       await eventually(async () => (await read(`${name}-1`)).status?.phase === "Superseded");
-      const kept = await marked(second);
+      const kept = await owned(second);
       expect(kept.length).toBe(before - 1);
       for (const { kind, metadata } of kept)
         expect(uids.get(`${kind}/${metadata.namespace ?? ""}/${metadata.name}`)).toBe(metadata.uid);
@@ -81,7 +81,7 @@ describe.skipIf(!existsSync(folder))("whole bundles of others (fixtures not pres
         },
         { withinMs: 2 * minuteMs },
       );
-      expect(await marked(second)).toEqual([]);
+      expect(await owned(second)).toEqual([]);
     },
   );
 });
@@ -97,7 +97,7 @@ async function create(name: string, documents: Documents, replaces: readonly str
     ...stage,
     // No pod of this control plane answers requests: what asks one cannot get ready.
     resources: stage.resources.map((resource) =>
-      asksPods(resource) ? { ...resource, readiness: { mode: "Ignore" } } : resource,
+      readsPods(resource) ? { ...resource, readiness: { mode: "Ignore" } } : resource,
     ),
   }));
   const plan = { ...packed.plan, spec: { ...packed.plan.spec, stages } };
@@ -105,7 +105,7 @@ async function create(name: string, documents: Documents, replaces: readonly str
   return stages.flatMap(({ resources }) => resources).length;
 }
 
-function asksPods(resource: object): boolean {
+function readsPods(resource: object): boolean {
   return /"kind":"(?:APIService|ValidatingWebhookConfiguration|MutatingWebhookConfiguration)"/.test(
     JSON.stringify(resource),
   );
@@ -135,7 +135,7 @@ async function installed(name: string, total: number): Promise<InstallPlan> {
 }
 
 /** Every object in the cluster that bears the plan's mark. */
-async function marked({ metadata }: InstallPlan): Promise<readonly KubeObject[]> {
+async function owned({ metadata }: InstallPlan): Promise<readonly KubeObject[]> {
   const discovery = new Discovery(link.transport, realSystem());
   const kinds = (await discovery.all()).filter(
     ({ verbs, group }) => verbs.includes("list") && group !== "metrics.k8s.io",
@@ -158,7 +158,7 @@ async function listLabelled(client: Client, kind: Kind): Promise<readonly KubeOb
 
 /** One object is deleted, another one changed: both come back. */
 async function drift(plan: InstallPlan): Promise<void> {
-  const objects = await marked(plan);
+  const objects = await owned(plan);
   const lost = objects.find(({ kind }) => kind === "ServiceAccount");
   const bent = objects.find(({ kind }) => kind === "Deployment");
   if (lost === undefined || bent === undefined) throw new Error("the bundle has neither");

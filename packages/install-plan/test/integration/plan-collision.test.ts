@@ -34,12 +34,12 @@ describe("objects that are there already", () => {
   test("[install-plan/61] [security/11] nobody's object is not touched unless the plan says so", async () => {
     await using bench = await setUpWorkbench();
     const before = await makeConfigMap(bench, "taken", { a: "theirs" });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("free"), configMap("taken")] }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Stalled")?.reason).toBe("Collision");
     expect(status?.message).toContain(`ConfigMap ${bench.namespace}/taken already exists`);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     expect((await readConfigMap(bench, "taken")).metadata.resourceVersion).toBe(
       before.metadata.resourceVersion,
     );
@@ -89,12 +89,12 @@ describe("objects that are there already", () => {
     const stages = [{ name: "s", resources: [configMap("c")] }];
     await bench.create(bench.plan("first", stages));
     await bench.installed("first");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("second", stages, adopting("IfUnowned")));
     const { status } = await bench.inPhase("second", "Invalid");
     expect(conditionOf(status, "Stalled")?.reason).toBe("Collision");
     expect(status?.message).toContain(`belongs to plan ${bench.namespace}/first`);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/64] Always takes it over, and the other plan lets go without a fight", async () => {
@@ -102,7 +102,7 @@ describe("objects that are there already", () => {
     await bench.create(bench.plan("first", [{ name: "s", resources: [configMap("c", { a: "1" })] }]));
     await bench.installed("first");
     const before = await readConfigMap(bench, "c");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan("second", [{ name: "s", resources: [configMap("c", { a: "2" })] }], adopting("Always")),
     );
@@ -113,15 +113,15 @@ describe("objects that are there already", () => {
     const after = await readConfigMap(bench, "c");
     expect(after.metadata.uid).toBe(before.metadata.uid);
     expect(after.data).toEqual({ a: "2" });
-    expect(await bench.writes(mark)).toHaveLength(1);
+    expect(await bench.writes(position)).toHaveLength(1);
   });
 
   test.each([
-    { adoption: "IfUnowned" as const, phase: "Invalid", words: "belongs to Deployment web" },
-    { adoption: "Always" as const, phase: "Installed", words: "" },
+    { adoption: "IfUnowned" as const, phase: "Invalid", text: "belongs to Deployment web" },
+    { adoption: "Always" as const, phase: "Installed", text: "" },
   ])(
     "[install-plan/65] an object that a controller made is $phase with $adoption",
-    async ({ adoption, phase, words }) => {
+    async ({ adoption, phase, text }) => {
       await using bench = await setUpWorkbench();
       await bench.client.create(deployments, aDeployment({ name: "web", namespace: bench.namespace }));
       const set = await eventually(async () => {
@@ -137,7 +137,7 @@ describe("objects that are there already", () => {
         bench.plan("p", [{ name: "s", wait: "Applied", resources: [inline(wanted)] }], adopting(adoption)),
       );
       const { status } = await bench.inPhase("p", phase);
-      expect(status?.message).toContain(words);
+      expect(status?.message).toContain(text);
       const after = await bench.client.get(replicaSets, set.metadata);
       expect(after.metadata.annotations?.["example.com/wanted"]).toBe(
         phase === "Invalid" ? undefined : "yes",

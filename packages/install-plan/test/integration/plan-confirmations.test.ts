@@ -114,7 +114,7 @@ describe("a plan that was restored from a backup", () => {
       async () => (await client.find(installPlan.kind, { namespace, name: "p" })) === undefined,
     );
     const restored = await client.create(configMaps, asRestored(backup.object), { fieldManager: "velero" });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const { uid = "" } = (await bench.create(asRestored(backup.plan))).metadata;
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("run qm plan restore");
@@ -123,12 +123,12 @@ describe("a plan that was restored from a backup", () => {
     await bench.patchPlan("p", annotated(planAnnotations.restore, null));
     await enforcePolicy(bench, "installplan-confirmations.yaml");
     await untilRefused(bench, [annotated(planAnnotations.restore, uid)]);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await patchAsTrustee(bench, annotated(planAnnotations.restore, uid));
     const after = await bench.installed("p");
     expect(after.status).toMatchObject({ restored: uid, jobs: [{ state: "Succeeded" }] });
     expect((await client.get(configMaps, ref)).metadata.uid).toBe(restored.metadata.uid);
-    expect((await bench.writes(mark)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
+    expect((await bench.writes(position)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
       "patch configmaps",
     ]);
     await bench.deletePlan("p");

@@ -58,9 +58,9 @@ describe("a plan is deleted while an aggregated API is down", () => {
     await eventually(
       async () => (await bench.client.find(configMaps, { namespace, name: "beside" })) === undefined,
     );
-    const isTold = ({ message = "" }: NonNullable<InstallPlan["status"]>): boolean =>
+    const isReported = ({ message = "" }: NonNullable<InstallPlan["status"]>): boolean =>
       message.includes("hidden");
-    if (isRestarted) await bench.until("p", isTold);
+    if (isRestarted) await bench.until("p", isReported);
     expect(await bench.client.find(configMaps, { namespace, name: "earlier" })).toBeDefined();
     await bench.client.delete(apiServices, { name: `v1.${kind.group}` });
     await eventually(

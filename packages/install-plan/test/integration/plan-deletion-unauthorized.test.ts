@@ -43,11 +43,11 @@ describe("a plan that may leave behind what its account may not delete", () => {
       expect(await bench.client.find(configMaps, { namespace, name }), name).toBeUndefined();
     const { metadata } = await bench.client.get(secrets, { namespace, name: "kept" });
     expect(metadata.labels ?? {}).toEqual({});
-    const told = await eventually(
+    const reported = await eventually(
       async () => (await bench.events("p")).find(({ reason }) => reason === "Orphaned")?.note,
     );
-    expect(told).toContain("kept");
-    expect(told).not.toContain("first");
+    expect(reported).toContain("kept");
+    expect(reported).not.toContain("first");
   });
 
   test("[install-plan/106] what may not even lose its marks does not hold up the rest", async () => {

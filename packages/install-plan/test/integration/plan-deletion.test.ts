@@ -39,10 +39,10 @@ describe("a plan is deleted", () => {
     }));
     await bench.create(bench.plan("p", stages));
     await bench.installed("p");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.deletePlan("p");
     await gone(bench, "p");
-    const deletes = (await bench.writes(mark))
+    const deletes = (await bench.writes(position))
       .filter(({ verb }) => verb === "delete")
       .map(({ name }) => name);
     expect(deletes).toEqual(["c1", "c0", "b1", "b0", "a1", "a0"]);
@@ -69,7 +69,7 @@ describe("a plan is deleted", () => {
       patch: { kind: "merge", body: { metadata: { finalizers: ["example.org/controller"] } } },
       fieldManager: "controller",
     });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.deletePlan("p");
     const { status } = await bench.until(
       "p",
@@ -79,7 +79,7 @@ describe("a plan is deleted", () => {
       object: { apiVersion, name: "thing" },
       finalizers: ["example.org/controller"],
     });
-    expect((await bench.writes(mark)).filter(({ resource }) => resource === "deployments")).toEqual([]);
+    expect((await bench.writes(position)).filter(({ resource }) => resource === "deployments")).toEqual([]);
     await bench.client.patch(kind.kind, ref, {
       patch: { kind: "merge", body: { metadata: { finalizers: null } } },
       fieldManager: "controller",
@@ -229,10 +229,10 @@ describe("a plan is deleted", () => {
     );
     await bench.installed("b");
     await bench.until("a", ({ phase }) => phase === "Superseded");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.deletePlan("a");
     await gone(bench, "a");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/110] cascade=orphan leaves everything, without marks", async () => {

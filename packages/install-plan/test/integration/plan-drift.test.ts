@@ -44,12 +44,12 @@ describe("what others do to the objects of a plan", () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c", { a: "1", b: "2" })] }]));
     await bench.installed("p");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await edit(bench, "c", { metadata: { annotations: { note: "mine" } }, data: { a: "changed" } });
     await eventually(async (see) => see(await dataOf(bench, "c"))?.["a"] === "1", { withinMs: 5_000 });
     const live = await bench.client.get(configMaps, { namespace: bench.namespace, name: "c" });
     expect(live.metadata.annotations?.["note"]).toBe("mine");
-    expect(await bench.writes(mark)).toHaveLength(1);
+    expect(await bench.writes(position)).toHaveLength(1);
     const events = await eventually(async () => {
       const notes = await bench.events("p");
       return notes.some(({ reason }) => reason === "Reverted") ? notes : undefined;
@@ -94,7 +94,7 @@ describe("what others do to the objects of a plan", () => {
     const left = configMap("left", { a: "1" }, { lifecycle: { revert: "Off" } });
     await bench.create(bench.plan("p", [{ name: "s", resources: [left, configMap("kept")] }]));
     await bench.installed("p");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await edit(bench, "left", { data: { a: "x" } });
     await edit(bench, "kept", { data: { a: "x" } });
     await eventually(async () => (await dataOf(bench, "kept"))?.["a"] === "1");
@@ -110,7 +110,7 @@ describe("what others do to the objects of a plan", () => {
       fields: ["/data/a"],
     });
     expect(await dataOf(bench, "left")).toEqual({ a: "x" });
-    expect((await bench.writes(mark)).map(({ name }) => name)).toEqual(["kept"]);
+    expect((await bench.writes(position)).map(({ name }) => name)).toEqual(["kept"]);
   });
 
   test("[install-plan/73] a path left to others is set once and never reverted", async () => {
@@ -146,7 +146,7 @@ describe("what others do to the objects of a plan", () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [deployment("web")] }]));
     await bench.installed("p");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const ref = { namespace: bench.namespace, name: "web" };
     await bench.client.patch(deployments, ref, {
       patch: {
@@ -158,7 +158,7 @@ describe("what others do to the objects of a plan", () => {
     await bench.until("p", ({ counts }) => counts?.ready === 1);
     const { status } = await bench.installed("p");
     expect(conditionOf(status, "Drifted")?.status).toBe("False");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/76] a label that was stripped comes back; the object is not taken for deleted", async () => {
@@ -180,11 +180,11 @@ describe("what others do to the objects of a plan", () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c"), configMap("d")] }]));
     await bench.installed("p");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.client.delete(configMaps, { namespace: bench.namespace, name: "c" });
     await eventually(async () => (await dataOf(bench, "c")) !== undefined, { withinMs: 5_000 });
     await bench.installed("p");
-    expect((await bench.writes(mark)).map(({ name, verb }) => [verb, name])).toEqual([["patch", "c"]]);
+    expect((await bench.writes(position)).map(({ name, verb }) => [verb, name])).toEqual([["patch", "c"]]);
   });
 
   test("[install-plan/78] with recreate off it stays away and the plan says Missing", async () => {
@@ -193,11 +193,11 @@ describe("what others do to the objects of a plan", () => {
       bench.plan("p", [{ name: "s", resources: [configMap("c", {}, { lifecycle: { recreate: false } })] }]),
     );
     await bench.installed("p");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.client.delete(configMaps, { namespace: bench.namespace, name: "c" });
     const { status } = await bench.until("p", ({ states }) => states?.[0] === "M");
     expect(conditionOf(status, "Ready")).toMatchObject({ status: "False", reason: "Missing" });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/79] an object that is stuck in its deletion is made again only when it is gone", async () => {
@@ -224,10 +224,10 @@ describe("what others do to the objects of a plan", () => {
     await bench.installed("p");
     await bench.patchPlan("p", { spec: { paused: true } });
     await bench.until("p", (status) => conditionOf(status, "Reconciling")?.reason === "Paused");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await edit(bench, "c", { data: { a: "x" } });
     await bench.until("p", (status) => conditionOf(status, "Drifted")?.status === "True");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await bench.patchPlan("p", { spec: { paused: false } });
     await eventually(async () => (await dataOf(bench, "c"))?.["a"] === "1");
     await bench.installed("p");
@@ -237,7 +237,7 @@ describe("what others do to the objects of a plan", () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     await bench.installed("p");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     for (let round = 0; round < 9; round += 1) {
       await edit(bench, "c", { by: "stubborn", data: { a: `fight ${round}` } });
       const isBack = async (): Promise<boolean> => (await dataOf(bench, "c"))?.["a"] === "1";
@@ -247,7 +247,7 @@ describe("what others do to the objects of a plan", () => {
     }
     const { status } = await bench.until("p", (now) => conditionOf(now, "Contested")?.status === "True");
     expect(conditionOf(status, "Contested")?.message).toContain("stubborn");
-    expect((await bench.writes(mark)).length).toBeLessThanOrEqual(6);
+    expect((await bench.writes(position)).length).toBeLessThanOrEqual(6);
   });
 
   test("[security/12] two plans that both insist on one object do not fight over it", async () => {
@@ -256,7 +256,7 @@ describe("what others do to the objects of a plan", () => {
       configMap("c", { a: value }, { lifecycle: { adoption: "Always" } });
     await bench.create(bench.plan("first", [{ name: "s", resources: [insists("1")] }]));
     await bench.installed("first");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("second", [{ name: "s", resources: [insists("2")] }]));
     await bench.installed("second");
     await bench.until("first", ({ states }) => states?.[0] === "C");
@@ -264,14 +264,14 @@ describe("what others do to the objects of a plan", () => {
       await bench.patchPlan(name, { metadata: { labels: { touched: String(name.length) } } });
     await bench.until("first", ({ states }) => states?.[0] === "C");
     expect(await dataOf(bench, "c")).toEqual({ a: "2" });
-    expect((await bench.writes(mark)).length).toBeLessThanOrEqual(2);
+    expect((await bench.writes(position)).length).toBeLessThanOrEqual(2);
   });
 
   test("[install-plan/74] so it is while the plan waits for a stage", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c"), gated("g")] }]));
     await bench.until("p", ({ states }) => states?.[0] === "RP");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const isContested = async (): Promise<boolean> =>
       conditionOf((await bench.read("p")).status, "Contested")?.status === "True";
     for (let round = 0; round < 9; round += 1) {
@@ -280,7 +280,7 @@ describe("what others do to the objects of a plan", () => {
     }
     const { status } = await bench.until("p", (now) => conditionOf(now, "Contested")?.status === "True");
     expect(conditionOf(status, "Contested")?.message).toContain("stubborn");
-    expect((await bench.writes(mark)).length).toBeLessThanOrEqual(6);
+    expect((await bench.writes(position)).length).toBeLessThanOrEqual(6);
     await bench.openGate("g");
     await bench.until("p", ({ finishedAt }) => finishedAt !== undefined);
   });
@@ -291,7 +291,7 @@ describe("what others do to the objects of a plan", () => {
       configMap("c", { a: value }, { lifecycle: { adoption: "Always" } });
     await bench.create(bench.plan("first", [{ name: "s", resources: [insists("1"), gated("g1")] }]));
     await bench.until("first", ({ states }) => states?.[0] === "RP");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("second", [{ name: "s", resources: [insists("2"), gated("g2")] }]));
     await eventually(async () => {
       const statuses = await Promise.all(
@@ -303,6 +303,6 @@ describe("what others do to the objects of a plan", () => {
       await bench.patchPlan(name, { metadata: { labels: { touched: String(name.length) } } });
     await bench.until("second", ({ observedGeneration }) => observedGeneration !== undefined);
     // One write of the ten is the second plan's other object.
-    expect((await bench.writes(mark)).length).toBeLessThanOrEqual(10);
+    expect((await bench.writes(position)).length).toBeLessThanOrEqual(10);
   });
 });

@@ -130,10 +130,10 @@ describe("what can go wrong around a plan", () => {
       await bench.create(bench.plan("p", [{ name: "s", resources: names.map((name) => configMap(name)) }]));
       await struck;
       await first.ended();
-      const mark = await bench.audit.mark();
+      const position = await bench.audit.position();
       await using second = await startOperator(bench.operatorAccess, [...flags, "--identity", "second"]);
       await bench.until("p", (status) => conditionOf(status, "Ready")?.status === "True", 60_000);
-      expect((await bench.writes(mark)).map(({ name }) => name)).toEqual(["c4", "c5"]);
+      expect((await bench.writes(position)).map(({ name }) => name)).toEqual(["c4", "c5"]);
       expect(second.output).not.toContain("reconcile failed");
     },
   );
@@ -167,7 +167,7 @@ describe("what can go wrong around a plan", () => {
     await using proxy = await startFaultProxy({ upstream: bench.operatorAccess });
     await using link = connect({ ...proxy.access, token: bench.operatorAccess.token });
     await bench.operate({ transport: link.transport });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     let count = 0;
     const isEveryOtherStatus = ({ resource, subresource, verb }: SeenRequest): boolean => {
       if (resource !== "installplans" || subresource !== "status" || verb !== "patch") return false;
@@ -177,7 +177,7 @@ describe("what can go wrong around a plan", () => {
     proxy.inject(isEveryOtherStatus, conflict(), 40);
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("a"), configMap("b")] }]));
     await bench.installed("p");
-    expect((await bench.writes(mark)).map(({ name }) => name)).toEqual(["a", "b"]);
+    expect((await bench.writes(position)).map(({ name }) => name)).toEqual(["a", "b"]);
   });
 
   test("[install-plan/81] a CRD that a user deletes comes back, and then its objects", async () => {

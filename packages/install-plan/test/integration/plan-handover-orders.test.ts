@@ -144,7 +144,7 @@ describe("handovers that do not go straight", () => {
     await bench.create(bench.plan("a", [{ name: "s", resources: [configMap("x"), inline(secret)] }]));
     await bench.installed("a");
     await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "get"), deletesPlans]);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const replaces = { plans: [{ name: "a" }] };
     await bench.create(bench.plan("b", [stage(["x"])], { replaces, approval: "Manual" }));
     const forbidden = await bench.inPhase("b", "Forbidden");
@@ -155,7 +155,7 @@ describe("handovers that do not go straight", () => {
     const { status } = await bench.inPhase("b", "AwaitingApproval");
     expect(status?.preview).toMatchObject({ takeover: 1, delete: 1 });
     expect(status?.preview?.details?.[0]).toMatchObject({ action: "delete", object: { name: "old" } });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("a plan that was replaced misses nothing and is in conflict with nobody, also after the next one", async () => {

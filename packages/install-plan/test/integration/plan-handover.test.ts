@@ -41,7 +41,7 @@ describe("one plan takes over from another", () => {
     );
     await bench.installed("a");
     const before = await uidsOf(bench);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan(
         "b",
@@ -52,7 +52,7 @@ describe("one plan takes over from another", () => {
     await bench.installed("b");
     await bench.until("a", superseded);
     expect(await uidsOf(bench)).toEqual(before);
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     expect(writes.filter(({ verb }) => verb === "delete")).toEqual([]);
     expect(writes).toHaveLength(11);
     const { metadata } = await bench.client.get(
@@ -73,12 +73,12 @@ describe("one plan takes over from another", () => {
       bench.plan("a", [{ name: "s", resources: [configMap("same"), configMap("gone"), kept] }]),
     );
     await bench.installed("a");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("b", [stage(["same", "new"])], replacing("a")));
     await bench.installed("b");
     await bench.until("a", superseded);
     expect(await namesOf(bench)).toEqual(["kept", "new", "same"]);
-    const order = (await bench.writes(mark)).map(({ verb, name }) => `${verb} ${name ?? ""}`);
+    const order = (await bench.writes(position)).map(({ verb, name }) => `${verb} ${name ?? ""}`);
     expect(order.indexOf("delete gone")).toBeGreaterThan(order.indexOf("patch new"));
     const orphan = await bench.client.get(configMaps, { namespace: bench.namespace, name: "kept" });
     expect(orphan.metadata.labels ?? {}).toEqual({});
@@ -117,13 +117,13 @@ describe("one plan takes over from another", () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("b", [stage(["of-b"])], replacing("petshop")));
     const { status } = await bench.installed("b");
-    const said =
+    const output =
       "Nothing is taken over from petshop: spec.replaces.plans names what did not exist when this plan started.";
-    expect(status?.message).toBe(`Everything is installed and ready. ${said}`);
+    expect(status?.message).toBe(`Everything is installed and ready. ${output}`);
     expect(conditionOf(status, "Validated")).toMatchObject({
       status: "True",
       reason: "NotReplaced",
-      message: `All objects are valid. ${said}`,
+      message: `All objects are valid. ${output}`,
     });
     await eventually(async () =>
       (await bench.events("b")).some(
@@ -133,7 +133,7 @@ describe("one plan takes over from another", () => {
     await bench.create(bench.plan("petshop", [stage(["of-petshop"])]));
     await bench.installed("petshop");
     await bench.patchPlan("b", { metadata: { labels: { touched: "yes" } } });
-    expect((await bench.installed("b")).status?.message).toContain(said);
+    expect((await bench.installed("b")).status?.message).toContain(output);
     expect((await bench.read("petshop")).status?.phase).toBe("Installed");
   });
 

@@ -50,7 +50,7 @@ interface Ending {
   readonly left: readonly string[];
   /** Writes after it that are not answered any more. */
   readonly held?: RequestMatch;
-  readonly faultOf: (end: () => void) => Fault;
+  readonly problemOf: (end: () => void) => Fault;
 }
 
 const endThenPassOn = (end: () => void): Fault => ({
@@ -62,13 +62,13 @@ const endThenPassOn = (end: () => void): Fault => ({
 });
 
 const endings: readonly Ending[] = [
-  { fate: "finished, with those after it", left: [], faultOf: endThenPassOn },
-  { fate: "dropped", left: ["c3", "last"], faultOf: (kill) => ({ kind: "crash-before", kill }) },
+  { fate: "finished, with those after it", left: [], problemOf: endThenPassOn },
+  { fate: "dropped", left: ["c3", "last"], problemOf: (kill) => ({ kind: "crash-before", kill }) },
   {
     fate: "the last one that is answered",
     left: ["c4", "c5", "last"],
     held: ({ name, ...request }) => writeOf("configmaps")({ name, ...request }) && name !== "c3",
-    faultOf: endThenPassOn,
+    problemOf: endThenPassOn,
   },
 ];
 
@@ -76,15 +76,15 @@ describe("an operator that is asked to end", () => {
   test.each(endings)(
     "[faults/C4,20] at a write that is $fate ends in its grace period, and what is left is done by the next one",
     { timeout: 180_000 },
-    async ({ left, held, faultOf }) => {
+    async ({ left, held, problemOf }) => {
       await using scene = await setUp();
       const { bench, proxy } = scene;
       await using operator = await scene.start();
       await eventually((see) => see(operator.output).includes("operator started"));
-      const begin = await bench.audit.mark();
+      const begin = await bench.audit.position();
       const { struck } = proxy.inject(
         writeOf("configmaps", "c3"),
-        faultOf(() => {
+        problemOf(() => {
           operator.terminate();
           if (held !== undefined) proxy.inject(held, { kind: "hold-request" }, Number.POSITIVE_INFINITY);
         }),
@@ -99,15 +99,15 @@ describe("an operator that is asked to end", () => {
       expect(operator.exitCode).toBe(0);
       const { status } = await bench.read("p");
       expect(status?.phase).not.toBe("Failed");
-      const mark = await bench.audit.mark();
-      const written = async (since: typeof mark): Promise<readonly (string | undefined)[]> =>
+      const position = await bench.audit.position();
+      const written = async (since: typeof position): Promise<readonly (string | undefined)[]> =>
         (await bench.writes(since)).filter(({ code }) => code < 300).map(({ name }) => name);
       const all = [...names, "last"];
       expect(await written(begin)).toEqual(all.filter((name) => !left.includes(name)));
       proxy.heal();
       operator.start();
       await bench.installed("p");
-      expect(await written(mark)).toEqual(left);
+      expect(await written(position)).toEqual(left);
     },
   );
 });
@@ -118,7 +118,7 @@ describe("an operator that is killed", () => {
     const { bench, proxy } = scene;
     for (const plan of ["p", "q", "r"])
       await bench.create(bench.plan(plan, [{ name: "s", resources: [configMap(`of-${plan}`)] }]));
-    const begin = await bench.audit.mark();
+    const begin = await bench.audit.position();
     const operator: { current?: OperatorProcess } = {};
     const isFirst: RequestMatch = ({ verb, resource }) => verb === "watch" && resource === "installplans";
     const { struck } = proxy.inject(isFirst, {
@@ -155,7 +155,7 @@ describe("an operator that is killed", () => {
     async ({ match, isAfterJob }) => {
       await using scene = await setUp();
       const { bench, proxy } = scene;
-      const begin = await bench.audit.mark();
+      const begin = await bench.audit.position();
       await using operator = await scene.start();
       const kill = (): void => operator.kill();
       const atSuccess: Fault = {
@@ -208,7 +208,7 @@ describe("a write of a plan", () => {
       const { bench, proxy } = scene;
       await using link = connect({ ...proxy.access, token: bench.operatorAccess.token });
       await bench.operate({ transport: link.transport });
-      const begin = await bench.audit.mark();
+      const begin = await bench.audit.position();
       const held = [writeOf("configmaps", "first"), writeOf("jobs")].map((match) =>
         proxy.inject(match, { kind }),
       );
@@ -242,14 +242,14 @@ describe("a write of a plan", () => {
     const name = `${namespace}-operator`;
     const { metadata: _metadata, ...binding } = await client.get(clusterRoleBindings, { name });
     await client.delete(clusterRoleBindings, { name });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const edit = {
       patch: { kind: "merge", body: { data: { a: "edited" } } },
       fieldManager: "kubectl-edit",
     } as const;
     await client.patch(configMaps, { namespace, name: "c" }, edit);
     await eventually(async () =>
-      (await bench.audit.since(mark, { user: bench.operator })).some(({ code }) => code === 403),
+      (await bench.audit.since(position, { user: bench.operator })).some(({ code }) => code === 403),
     );
     await client.create(clusterRoleBindings, { ...binding, metadata: { name } });
     await eventually(

@@ -17,14 +17,14 @@ test("a Job among a plan's objects that the cluster removes after its time is no
   };
   await bench.create(bench.plan("p", [{ name: "s", resources: [inline(manifest)] }]));
   await bench.installed("p");
-  const mark = await bench.audit.mark();
+  const position = await bench.audit.position();
   await eventually(async () => (await bench.client.find(jobs, { namespace, name: "once" })) === undefined);
   await bench.patchPlan("p", { metadata: { labels: { touched: "yes" } } });
   // A second plan through the whole of its life is time enough for the first to do something wrong.
   const again = { ...manifest, metadata: { name: "other" } };
   await bench.create(bench.plan("q", [{ name: "s", resources: [inline(again)] }]));
   await bench.installed("q");
-  const writes = await bench.writes(mark);
+  const writes = await bench.writes(position);
   expect(writes.filter(({ name }) => name === "once")).toEqual([]);
   const { status } = await bench.installed("p");
   expect(status?.counts).toMatchObject({ ready: 1, missing: 0 });
@@ -45,10 +45,10 @@ test("a Job that the cluster removes after its time while no operator runs is no
   await bench.until("p", ({ states = [] }) => states[0]?.startsWith("R") === true);
   await first.stop();
   await eventually(async () => (await bench.client.find(jobs, { namespace, name: "once" })) === undefined);
-  const mark = await bench.audit.mark();
+  const position = await bench.audit.position();
   await bench.operate();
   await bench.openGate("gate");
   await bench.installed("p");
-  const writes = await bench.writes(mark);
+  const writes = await bench.writes(position);
   expect(writes.filter(({ name }) => name === "once")).toEqual([]);
 });

@@ -29,7 +29,7 @@ async function exists(bench: Workbench, name: string): Promise<boolean> {
 describe("jobs between stages", () => {
   test("[install-plan/51] the next stage begins after the job has completed, and the Job goes", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan("p", [
         { name: "a", resources: [configMap("first")], jobs: [job("migrate")] },
@@ -38,7 +38,7 @@ describe("jobs between stages", () => {
     );
     const { status } = await bench.installed("p");
     expect(status?.jobs).toMatchObject([{ stage: "a", name: "migrate", state: "Succeeded", attempt: 1 }]);
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     expect(writes.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
       "patch configmaps",
       "create jobs",
@@ -49,7 +49,7 @@ describe("jobs between stages", () => {
 
   test("[install-plan/52,60,125] a failed job stops the plan until a person asks for another attempt; three Jobs stay", async () => {
     await using bench = await setUpWorkbench();
-    const begin = await bench.audit.mark();
+    const begin = await bench.audit.position();
     const stages = [
       { name: "a", resources: [configMap("first")], jobs: [job("migrate", "fail")] },
       { name: "b", resources: [configMap("second")] },
@@ -60,7 +60,7 @@ describe("jobs between stages", () => {
     expect(status?.message).toContain("run qm plan retry");
     expect(await exists(bench, "first")).toBe(true);
     expect(await exists(bench, "second")).toBe(false);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     for (const attempt of [2, 3, 4, 5]) {
       await bench.patchPlan("p", { metadata: { annotations: { [planAnnotations.retry]: `${attempt}` } } });
       const after = await bench.until(
@@ -70,9 +70,9 @@ describe("jobs between stages", () => {
       expect(after.status?.attempt).toBe(attempt);
     }
     await eventually(async () => (await jobNames(bench)).length === 3);
-    const written = async (since: typeof mark) =>
+    const written = async (since: typeof position) =>
       (await bench.writes(since)).map(({ verb, resource }) => `${verb} ${resource}`);
-    expect(new Set(await written(mark))).toEqual(new Set(["create jobs", "delete jobs"]));
+    expect(new Set(await written(position))).toEqual(new Set(["create jobs", "delete jobs"]));
     expect((await written(begin)).filter((write) => write === "create jobs")).toHaveLength(5);
   });
 
@@ -81,10 +81,10 @@ describe("jobs between stages", () => {
     const stage = { name: "a", resources: [configMap("first")], jobs: [job("migrate", "fail")] };
     await bench.create(bench.plan("p", [stage], quickRetry(2)));
     await bench.until("p", ({ phase }) => phase === "Failed");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const { status } = await bench.until("p", ({ attempt, phase }) => attempt === 2 && phase === "Failed");
     expect(status?.message).toContain("run qm plan retry");
-    expect((await bench.writes(mark)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
+    expect((await bench.writes(position)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
       "create jobs",
     ]);
     expect(new Set(await jobNames(bench)).size).toBe(2);
@@ -177,7 +177,7 @@ describe("jobs between stages", () => {
     await bench.installed("p");
     await eventually(async () => (await jobNames(bench)).length === 0);
     await first.stop();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.client.patch(
       configMaps,
       { namespace: bench.namespace, name: "c" },
@@ -189,12 +189,12 @@ describe("jobs between stages", () => {
         (await bench.client.get(configMaps, { namespace: bench.namespace, name: "c" })).data?.["a"] === "1",
     );
     await bench.installed("p");
-    expect((await bench.writes(mark)).map(({ resource }) => resource)).toEqual(["configmaps"]);
+    expect((await bench.writes(position)).map(({ resource }) => resource)).toEqual(["configmaps"]);
   });
 
   test("[install-plan/30] a job that the server would refuse keeps everything from being written", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const containers = [{ name: "No Such Name", image: "nowhere.invalid/a:1" }];
     const template = { template: { spec: { restartPolicy: "Never", containers } } };
     await bench.create(
@@ -208,7 +208,7 @@ describe("jobs between stages", () => {
     expect(status?.message).toContain(
       "stage second, jobs[bad].template.template.spec.containers[0].name: job bad of stage second was rejected",
     );
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("a job that runs when the plan is deleted goes before the objects that it works with", async () => {
@@ -217,12 +217,12 @@ describe("jobs between stages", () => {
       bench.plan("p", [{ name: "s", resources: [configMap("c")], jobs: [job("runs", "run")] }]),
     );
     await bench.until("p", ({ jobs: records }) => records?.[0]?.state === "Running");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.deletePlan("p");
     await eventually(async () => !(await exists(bench, "c")));
     // The audit log is a little behind; a delete that is repeated before its event arrives changes no order.
     const deleted = await eventually(async (see) => {
-      const deletes = (await bench.writes(mark)).filter(({ verb }) => verb === "delete");
+      const deletes = (await bench.writes(position)).filter(({ verb }) => verb === "delete");
       const resources = see([...new Set(deletes.map(({ resource }) => resource))]);
       return resources.includes("configmaps") ? resources : undefined;
     });

@@ -12,7 +12,7 @@ import { allPermissions, configMaps, type Workbench } from "../support/workbench
 
 const label = "install.quartermaster.dev/aggregate-to-operator";
 
-async function isGone({ client, namespace }: Workbench, name: string): Promise<boolean> {
+async function isDeleted({ client, namespace }: Workbench, name: string): Promise<boolean> {
   return (await client.find(installPlan.kind, { namespace, name })) === undefined;
 }
 
@@ -44,8 +44,8 @@ describe("an operator with the limited permissions", () => {
       { verb: "bind", resource: "clusterroles", group },
       { verb: "patch", resource: "clusterroles", group },
     ];
-    const answers = await Promise.all(refused.map(async (each) => await isAllowed(bench, each)));
-    expect(refused.filter((_, index) => answers[index])).toEqual([]);
+    const responses = await Promise.all(refused.map(async (each) => await isAllowed(bench, each)));
+    expect(refused.filter((_, index) => responses[index])).toEqual([]);
     const own = { resource: "serviceaccounts", namespace, name: bench.account };
     expect(await isAllowed(bench, { verb: "impersonate", ...own })).toBe(true);
   });
@@ -70,14 +70,14 @@ describe("an operator with the limited permissions", () => {
     expect(await client.find(configMaps, { namespace, name: "old" })).toBeUndefined();
 
     await bench.deletePlan("b");
-    await eventually(async () => await isGone(bench, "b"));
+    await eventually(async () => await isDeleted(bench, "b"));
     const { items } = await client.listPage(configMaps, { namespace });
     expect(items.map(({ metadata }) => metadata.name)).toEqual(["kube-root-ca.crt"]);
   });
 
   test("[first-use/5] says that a namespace has not opted in, names its own account and the command, and goes on when it was run", async () => {
     await using bench = await setUpLimited();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     const { status } = await bench.inPhase("p", "Forbidden");
     const authorized = conditionOf(status, "Authorized");
@@ -85,7 +85,7 @@ describe("an operator with the limited permissions", () => {
     expect(authorized?.message).toBe(
       `The operator may not impersonate service account ${bench.account}; to let the operator run plans in this namespace, run kubectl create rolebinding quartermaster-plans --namespace ${bench.namespace} --clusterrole quartermaster-plans --serviceaccount ${bench.namespace}:operator.`,
     );
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await optIn(bench);
     await bench.installed("p", 60_000);
   });
@@ -96,7 +96,7 @@ describe("an operator with the limited permissions", () => {
     const definition = widgets(`hidden.${bench.namespace}.example`);
     bench.use(removing(bench.client, crds, { name: definition.name }));
     await bench.client.create(crds, definition.object);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan("p", [{ name: "s", resources: [configMap("c"), inline(widget(definition, "w"))] }]),
     );
@@ -105,7 +105,7 @@ describe("an operator with the limited permissions", () => {
     expect(status?.message).toContain(`widgets.${definition.group};`);
     expect(status?.message).toContain(label);
     expect(conditionOf(status, "Authorized")).toMatchObject({ status: "False", reason: "KindNotReadable" });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await letRead(bench, definition.group, "widgets");
     await bench.installed("p", 60_000);
   });
@@ -115,7 +115,7 @@ describe("an operator with the limited permissions", () => {
     await optIn(bench);
     const definition = widgets(`brought.${bench.namespace}.example`);
     bench.use(removing(bench.client, crds, { name: definition.name }));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const stages = [
       { name: "definitions", resources: [inline(definition.object)] },
       { name: "objects", resources: [inline(widget(definition, "w"))] },
@@ -123,7 +123,7 @@ describe("an operator with the limited permissions", () => {
     await bench.create(bench.plan("p", stages, { scope: "Cluster" }));
     const { status } = await bench.until("p", ({ message = "" }) => message.includes("may not watch"));
     expect(status?.phase).toBe("Forbidden");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await letRead(bench, definition.group, "widgets");
     await bench.installed("p", 60_000);
   });
@@ -151,7 +151,7 @@ describe("an operator with the limited permissions", () => {
     expect(condition?.status).toBe("True");
     expect(condition?.message).toContain(label);
     await letRead(bench, definition.group, "widgets");
-    await eventually(async () => await isGone(bench, "p"), { withinMs: 60_000 });
+    await eventually(async () => await isDeleted(bench, "p"), { withinMs: 60_000 });
     const ref = { namespace: bench.namespace, name: "w" };
     expect(await bench.client.find(definition.kind, ref)).toBeUndefined();
   });
@@ -165,12 +165,12 @@ describe("an operator with the limited permissions", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [home] }], { scope: "Cluster" }));
     await bench.installed("p");
     await bench.deletePlan("p");
-    await eventually(async () => await isGone(bench, "p"));
-    const told = await eventually(async () => {
+    await eventually(async () => await isDeleted(bench, "p"));
+    const reported = await eventually(async () => {
       const events = await bench.events("p");
       return events.find(({ reason }) => reason === "Protected");
     });
-    expect(told.note).toContain("may not list secrets");
+    expect(reported.note).toContain("may not list secrets");
     const kept = await bench.client.get(namespaces, { name });
     expect(kept.metadata.deletionTimestamp).toBeUndefined();
   });

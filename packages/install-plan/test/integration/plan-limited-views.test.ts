@@ -27,9 +27,9 @@ function placed({ namespace }: Workbench, definition: WidgetDefinition, name: st
 }
 
 /** What the plan says about itself while a permission of the operator is missing. */
-async function toldOf(bench: Workbench, name: string, words: string): Promise<void> {
+async function reportedOf(bench: Workbench, name: string, text: string): Promise<void> {
   await bench.until(name, (status) =>
-    ["Ready", "Authorized"].some((type) => conditionOf(status, type)?.message.includes(words)),
+    ["Ready", "Authorized"].some((type) => conditionOf(status, type)?.message.includes(text)),
   );
 }
 
@@ -49,7 +49,7 @@ describe("what plans look at beside their own objects, with the limited permissi
     await client.create(secrets, secret);
     await store(bench, object, { secretKeyRef: { name: "s", key: "manifest" } });
     await bench.create(bench.plan("p", [{ name: "s", resources: [reference(object)] }]));
-    await toldOf(bench, "p", "kubectl create rolebinding quartermaster-plans");
+    await reportedOf(bench, "p", "kubectl create rolebinding quartermaster-plans");
     const manifest = await eventually(async () => {
       const found = await client.get(resourceManifest.kind, { namespace, name: storedName(object) });
       return found.status?.reason === undefined ? undefined : found;
@@ -88,7 +88,7 @@ describe("what plans look at beside their own objects, with the limited permissi
     await bench.operate();
     const replaces = { replaces: { plans: [{ name: "a" }] } };
     await bench.create(bench.plan("b", [{ name: "s", resources: [configMap("c")] }], replaces));
-    await toldOf(bench, "b", `may not watch widgets.${definition.group};`);
+    await reportedOf(bench, "b", `may not watch widgets.${definition.group};`);
     await letRead(bench, definition.group, "widgets");
     await bench.installed("b", 20_000);
     const left = { namespace: bench.namespace, name: "w" };

@@ -19,7 +19,7 @@ async function documentedPatch(name: string): Promise<readonly string[]> {
     .replace("NAME ", `${name} `)
     .replace("NAMESPACE", namespace)
     .split(" ")
-    .map((word) => word.replaceAll("'", ""));
+    .map((text) => text.replaceAll("'", ""));
 }
 
 test("[faults/48] with the operator removed first, only the finalizer of a plan blocks, and the documented patch helps", async () => {

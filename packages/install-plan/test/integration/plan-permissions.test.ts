@@ -22,7 +22,7 @@ describe("permissions that are compared before the first write", () => {
   test("[install-plan/40] the one permission that is missing is reported, and nothing is written", async () => {
     const rules = [allOfConfigMaps, rbacRule("roles", "get", "patch", "delete")];
     await using bench = await setUpWorkbench({ rules });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan("p", [{ name: "s", resources: [configMap("c"), role([readsConfigMaps])] }]),
     );
@@ -30,7 +30,7 @@ describe("permissions that are compared before the first write", () => {
     expect(status?.permissions?.missing).toEqual([
       { verb: "create", group: "rbac.authorization.k8s.io", resource: "roles", namespace: bench.namespace },
     ]);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/41] seven missing permissions in three namespaces are reported at once", async () => {
@@ -64,15 +64,15 @@ describe("permissions that are compared before the first write", () => {
       object("ConfigMap", third.name),
       object("ServiceAccount", third.name),
     ];
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
     const { status } = await bench.inPhase("p", "Forbidden");
-    const told = status?.permissions?.missing?.map(({ verb, resource, namespace }) => [
+    const reported = status?.permissions?.missing?.map(({ verb, resource, namespace }) => [
       namespace,
       resource,
       verb,
     ]);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [bench.namespace, "configmaps", "create"],
       [bench.namespace, "configmaps", "patch"],
       [second.name, "secrets", "create"],
@@ -81,7 +81,7 @@ describe("permissions that are compared before the first write", () => {
       [third.name, "configmaps", "delete"],
       [third.name, "serviceaccounts", "get"],
     ]);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/42] a permission that is granted later lets the plan go on within 5 s", async () => {
@@ -96,20 +96,20 @@ describe("permissions that are compared before the first write", () => {
   test("[install-plan/43] a Role that gives more than the account holds is forbidden before any write", async () => {
     const rules = [allOfConfigMaps, rbacRule("roles", "create", "get", "patch", "delete")];
     await using bench = await setUpWorkbench({ rules });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [configMap("c"), role([readsConfigMaps, readsSecrets])];
     await bench.create(bench.plan("p", [{ name: "s", resources }]));
     const { status } = await bench.inPhase("p", "Forbidden");
     expect(status?.permissions?.missing).toEqual([
       { verb: "get", group: "", resource: "secrets", namespace: bench.namespace },
     ]);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/44] a binding to a role that the account may not bind is forbidden before any write", async () => {
     const rules = [allOfConfigMaps, rbacRule("rolebindings", "create", "get", "patch", "delete")];
     await using bench = await setUpWorkbench({ rules });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const binding = {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "RoleBinding",
@@ -120,20 +120,20 @@ describe("permissions that are compared before the first write", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c"), inline(binding)] }]));
     const { status } = await bench.inPhase("p", "Forbidden");
     expect(status?.permissions?.missing?.length).toBeGreaterThan(0);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await grant(bench, [{ ...rbacRule("clusterroles", "bind"), resourceNames: ["edit"] }]);
     await bench.installed("p");
   });
 
   test("[install-plan/45] a permission to delete that clean-up will need is asked for before the first write", async () => {
     await using bench = await setUpWorkbench({ rules: [coreRule("configmaps", "create", "get", "patch")] });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("deleting", [{ name: "s", resources: [configMap("c")] }]));
     const { status } = await bench.inPhase("deleting", "Forbidden");
     expect(status?.permissions?.missing).toEqual([
       { verb: "delete", group: "", resource: "configmaps", namespace: bench.namespace },
     ]);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     const lifecycle = { cleanup: "Orphan" };
     await bench.create(
       bench.plan("leaving", [{ name: "s", resources: [configMap("c")] }], { lifecycle: lifecycle }),
@@ -143,14 +143,14 @@ describe("permissions that are compared before the first write", () => {
 
   test("[install-plan/47] an account that does not exist stops the plan until it does", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const plan = bench.plan("p", [{ name: "s", resources: [configMap("c")] }], {
       serviceAccountName: "nobody",
     });
     await bench.create(plan);
     const { status } = await bench.inPhase("p", "Forbidden");
     expect(conditionOf(status, "Stalled")?.reason).toBe("ServiceAccountMissing");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await bench.client.create(serviceAccounts, {
       apiVersion: "v1",
       kind: "ServiceAccount",
@@ -185,7 +185,7 @@ describe("permissions while a plan is carried out", () => {
 
   test("[install-plan/49] every write is made as the account, and the operator writes plans alone", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const stages = [
       {
         name: "a",
@@ -195,7 +195,7 @@ describe("permissions while a plan is carried out", () => {
     ];
     await bench.create(bench.plan("p", stages));
     await bench.installed("p");
-    const entries = await bench.audit.since(mark, { user: bench.operator });
+    const entries = await bench.audit.since(position, { user: bench.operator });
     const writes = entries.filter(({ verb }) => ["create", "update", "patch", "delete"].includes(verb));
     const account = `system:serviceaccount:${bench.namespace}:${bench.account}`;
     const asAccount = writes.filter(({ impersonatedUser }) => impersonatedUser === account);

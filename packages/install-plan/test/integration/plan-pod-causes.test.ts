@@ -1,6 +1,6 @@
 import type { ObjectRef } from "@quartermaster/runtime";
 import { pods } from "@quartermaster/runtime/kinds";
-import { type AuditEntry, type AuditMark, eventually } from "@quartermaster/testkit";
+import { type AuditEntry, type AuditPosition, eventually } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
 import { inline } from "../support/manifests.ts";
@@ -41,14 +41,14 @@ async function reportImage(bench: Workbench, pod: ObjectRef): Promise<void> {
   await bench.client.patch(pods, pod, { subresource: "status", patch: { kind: "merge", body } });
 }
 
-async function podReads(bench: Workbench, mark: AuditMark): Promise<readonly AuditEntry[]> {
-  const entries = await bench.audit.since(mark, { resource: "pods" });
+async function podReads(bench: Workbench, position: AuditPosition): Promise<readonly AuditEntry[]> {
+  const entries = await bench.audit.since(position, { resource: "pods" });
   return entries.filter(({ user }) => user === bench.operator);
 }
 
 test("[first-use/10] a plan names the cause that a pod of its workload reports, read as its account", async () => {
   await using bench = await setUpWorkbench();
-  const mark = await bench.audit.mark();
+  const position = await bench.audit.position();
   await bench.create(bench.plan("p", [{ name: "s", resources: [inline(deployment())] }]));
   const pending = await bench.until("p", ({ message = "" }) => message.includes("cannot be scheduled"));
   expect(pending.status).toMatchObject({ phase: "Applying", details: [{ reason: "Unschedulable" }] });
@@ -59,7 +59,7 @@ test("[first-use/10] a plan names the cause that a pod of its workload reports, 
     `Pod ${pod.name}: the image ${image} of container main cannot be pulled.`,
   );
   expect(status?.details).toMatchObject([{ state: "InProgress", reason: "ImagePullBackOff" }]);
-  const reads = await podReads(bench, mark);
+  const reads = await podReads(bench, position);
   expect(new Set(reads.map(({ verb, impersonatedUser }) => `${verb} ${impersonatedUser}`))).toEqual(
     new Set([`list system:serviceaccount:${bench.namespace}:installer`]),
   );
@@ -68,9 +68,9 @@ test("[first-use/10] a plan names the cause that a pod of its workload reports, 
 test("[first-use/10] where the account may not read pods, the plan says what the workload itself says, and which permission is missing", async () => {
   const rules = [{ apiGroups: ["apps"], resources: ["deployments"], verbs: ["*"] }];
   await using bench = await setUpWorkbench({ rules });
-  const mark = await bench.audit.mark();
+  const position = await bench.audit.position();
   await bench.create(bench.plan("p", [{ name: "s", resources: [inline(deployment())] }]));
-  await eventually(async () => (await podReads(bench, mark)).some(({ code }) => code === 403));
+  await eventually(async () => (await podReads(bench, position)).some(({ code }) => code === 403));
   const { status } = await bench.until("p", ({ message = "" }) => message.includes("0 of 1"));
   await bench.until("p", ({ message = "" }) =>
     message.includes("To see why, let the service account list pods."),

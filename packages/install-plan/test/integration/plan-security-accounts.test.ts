@@ -50,9 +50,9 @@ describe("who may make plans for which account", () => {
       async () => await link.client.create(installPlan.kind, plan, { dryRun: true }),
     );
     expect(refusal.message).toContain(`${author.user} may not impersonate service account strong`);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await expect(link.client.create(installPlan.kind, plan)).rejects.toMatchObject({ class: "forbidden" });
-    const writes = await bench.audit.since(mark, { namespace, verbs: ["create", "patch", "update"] });
+    const writes = await bench.audit.since(position, { namespace, verbs: ["create", "patch", "update"] });
     expect(writes.filter(({ code }) => code < 300)).toEqual([]);
   });
 
@@ -93,11 +93,11 @@ describe("who may make plans for which account", () => {
     });
     const outer = bench.client.as({ user: `system:serviceaccount:${bench.namespace}:${bench.account}` });
     await refusalOf(async () => await outer.create(installPlan.kind, inner, { dryRun: true }));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("outer", [{ name: "s", resources: [configMap("before"), inline(inner)] }]));
     const { status } = await bench.inPhase("outer", "Invalid");
     expect(status?.message).toContain("may not impersonate service account strong");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await expect(bench.client.find(installPlan.kind, inner.metadata)).resolves.toBeUndefined();
   });
 });
@@ -108,7 +108,7 @@ describe("an account is the one that it was", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }], { approval: "Manual" }));
     await bench.inPhase("p", "AwaitingApproval");
     const ref = { namespace: bench.namespace, name: bench.account };
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.client.delete(serviceAccounts, ref);
     await bench.client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: ref });
     await bench.patchPlan("p", { spec: { approved: true } });
@@ -118,7 +118,7 @@ describe("an account is the one that it was", () => {
         conditionOf(now, "Stalled")?.reason === "ServiceAccountReplaced" && now.observedGeneration === 2,
     );
     expect(status?.phase).toBe("Forbidden");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 });
 
@@ -133,7 +133,7 @@ describe("clean-up acts as the account that was vouched for", () => {
     await client.delete(serviceAccounts, ref);
     await client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: ref });
     await bench.until("p", (now) => conditionOf(now, "Authorized")?.reason === "ServiceAccountReplaced");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.deletePlan("p");
     const { status } = await bench.until(
       "p",
@@ -142,7 +142,7 @@ describe("clean-up acts as the account that was vouched for", () => {
     await bystanderInstalls(bench);
     expect(conditionOf(status, "DeletionBlocked")?.message).toContain("deletion.ifUnauthorized: Orphan");
     expect(status?.serviceAccountUid).toBe(pinned);
-    expect((await bench.writes(mark)).filter(({ verb }) => verb === "delete")).toEqual([]);
+    expect((await bench.writes(position)).filter(({ verb }) => verb === "delete")).toEqual([]);
     // What is left goes by hand, and then the plan.
     await client.delete(configMaps, { namespace, name: "c" });
     await eventually(
@@ -170,22 +170,22 @@ describe("the author of a plan has to keep the permission to its account", () =>
     ];
     const forged = { "install.quartermaster.dev/author": "somebody-else" };
     const plan = bench.plan("p", stages);
-    const marked = { ...plan, metadata: { ...plan.metadata, annotations: forged } };
+    const owned = { ...plan, metadata: { ...plan.metadata, annotations: forged } };
     const noted = await eventually(async () => {
-      const { metadata } = await link.client.create(installPlan.kind, marked, { dryRun: true });
+      const { metadata } = await link.client.create(installPlan.kind, owned, { dryRun: true });
       return metadata.annotations?.["install.quartermaster.dev/author"] === author.user;
     });
     expect(noted).toBe(true);
-    await link.client.create(installPlan.kind, marked);
+    await link.client.create(installPlan.kind, owned);
     await bench.until("p", ({ states }) => states?.[0] === "P");
     await setRules(bench, "author", [makesPlans]);
     await eventually(async () => !(await mayImpersonate(bench, author.user)));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.openGate("gate");
     const { status } = await bench.inPhase("p", "Forbidden");
     expect(conditionOf(status, "Stalled")?.reason).toBe("AuthorizationLost");
     expect(status?.message).toContain(author.user);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await setRules(bench, "author", [makesPlans, impersonates]);
     await bench.installed("p");
   });
@@ -254,25 +254,25 @@ describe("what an account cannot do, a plan cannot do", () => {
         roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
         subjects: [{ kind: "ServiceAccount", name: bench.account, namespace: bench.namespace }],
       };
-      const mark = await bench.audit.mark();
+      const position = await bench.audit.position();
       const resources = [configMap("before"), inline(binding)];
       await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
       const { status } = await bench.inPhase("p", "Forbidden");
       expect(status?.permissions?.missing).toContainEqual(want);
-      expect(await bench.writes(mark)).toEqual([]);
+      expect(await bench.writes(position)).toEqual([]);
     },
   );
 
   test("[security/10] an object in the namespace of another tenant is named as what is missing", async () => {
     await using bench = await setUpWorkbench({ rules: [allOfConfigMaps] });
     await using tenant = await makeNamespace(bench.api, "tenant");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const foreign = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: tenant.name } };
     const resources = [configMap("own"), inline(foreign)];
     await bench.create(bench.plan("p", [{ name: "s", resources }], { scope: "Cluster" }));
     const { status } = await bench.inPhase("p", "Forbidden");
     expect(status?.message).toContain(`create configmaps in ${tenant.name}`);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     expect(await bench.client.find(configMaps, foreign.metadata)).toBeUndefined();
   });
 });

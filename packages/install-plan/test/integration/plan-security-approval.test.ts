@@ -39,9 +39,9 @@ describe("an approval covers exactly what the preview showed", () => {
       const approvedPreview = sort === "digest" ? { approvedPreview: old } : {};
       await bench.patchPlan("p", { spec: { approved: true, ...approvedPreview } });
       await bench.operate();
-      const asked = await bench.until("p", ({ preview }) => preview?.digest !== old);
-      expect(asked.status).toMatchObject({ phase: "AwaitingApproval" });
-      expect(conditionOf(asked.status, "Approved")?.status).toBe("False");
+      const requested = await bench.until("p", ({ preview }) => preview?.digest !== old);
+      expect(requested.status).toMatchObject({ phase: "AwaitingApproval" });
+      expect(conditionOf(requested.status, "Approved")?.status).toBe("False");
       await bystanderInstalls(bench);
       expect(await valueOf(bench)).toBe("precious");
       // Also the next preview needs its own approval, by its digest.
@@ -49,7 +49,7 @@ describe("an approval covers exactly what the preview showed", () => {
       await bench.patchPlan("p", { metadata: { labels: { touched: "yes" } } });
       const again = await bench.until(
         "p",
-        ({ preview }) => preview?.digest !== asked.status?.preview?.digest,
+        ({ preview }) => preview?.digest !== requested.status?.preview?.digest,
       );
       expect(again.status).toMatchObject({ phase: "AwaitingApproval" });
       await bench.patchPlan("p", { spec: { approvedPreview: again.status?.preview?.digest } });
@@ -146,10 +146,10 @@ describe("what transformations delete is fixed when the plan starts", () => {
       await bench.installed("p");
       expect(await names(bench)).toContain("bystanders");
       expect(await names(bench)).not.toContain("old");
-      const told = await eventually(async () =>
+      const reported = await eventually(async () =>
         (await bench.events("p")).find(({ reason }) => reason === "NotPreviewed"),
       );
-      expect(told.note).toContain("bystanders");
+      expect(reported.note).toContain("bystanders");
     },
   );
 });

@@ -126,7 +126,7 @@ describe("plans without a recorded author", () => {
     await bench.installed("before");
     await first[Symbol.asyncDispose]();
     await bench.operate({ requireAuthor: true });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(aPlanOf(bench));
     const { status } = await bench.inPhase("p", "Forbidden");
     expect(conditionOf(status, "Stalled")?.reason).toBe("AuthorUnknown");
@@ -135,9 +135,9 @@ describe("plans without a recorded author", () => {
     await bench.until("before", ({ states }) => states?.[0] === "M");
     await enforcePolicy(bench, "installplan-author-record.yaml");
     await recordedFor(bench, bench.client, bench.plan("tried", [{ name: "s", resources: [configMap("t")] }]));
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await bystanderInstalls(bench);
-    expect((await bench.writes(mark)).map(({ name }) => name)).toEqual(["bystander"]);
+    expect((await bench.writes(position)).map(({ name }) => name)).toEqual(["bystander"]);
   });
 
   test("[security/95] without the recording policy, authors name themselves and nobody else", async () => {

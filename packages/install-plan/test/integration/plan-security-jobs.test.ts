@@ -47,11 +47,11 @@ describe("jobs that want more than they may", () => {
 
   test("[security/20] a job under another account than the plan's is refused before anything is written", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const job = jobOf({ serviceAccountName: "node-agent" });
     await bench.create(bench.plan("p", [{ name: "a", resources: [configMap("a")], jobs: [job] }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("serviceAccountName");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 });

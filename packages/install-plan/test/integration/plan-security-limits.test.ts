@@ -16,17 +16,17 @@ describe("limits of a plan", () => {
     {
       name: "500 stages",
       stages: Array.from({ length: 500 }, (_, index) => ({ name: `s${index}`, resources: many(1) })),
-      words: "spec.stages: Too many",
+      text: "spec.stages: Too many",
     },
     {
       name: "10,000 objects in one stage",
       stages: [{ name: "s", resources: many(10_000) }],
-      words: "spec.stages[0].resources: Too many",
+      text: "spec.stages[0].resources: Too many",
     },
-    { name: "no stage", stages: [], words: "spec.stages" },
-  ])("[security/16] $name are refused by the server", async ({ stages, words }) => {
+    { name: "no stage", stages: [], text: "spec.stages" },
+  ])("[security/16] $name are refused by the server", async ({ stages, text }) => {
     await using bench = await setUpWorkbench({ isOperating: false });
-    await expect(bench.create(bench.plan("p", stages))).rejects.toThrow(words);
+    await expect(bench.create(bench.plan("p", stages))).rejects.toThrow(text);
   });
 
   test("[security/16] more objects than a plan may hold are refused though they come as a list", async () => {
@@ -41,11 +41,11 @@ describe("limits of a plan", () => {
   test("[security/16] a plan of 1.4 MB is refused with the advice to keep its manifests beside it", async () => {
     await using bench = await setUpWorkbench();
     const resources = ["a", "b"].map((name) => configMap(name, { text: "x".repeat(700_000) }));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("p", [{ name: "s", resources }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("1 MiB");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 });
 
@@ -53,7 +53,7 @@ describe("plans that replace", () => {
   test("[security/13] a cycle and a plan that replaces itself touch nothing", async () => {
     await using bench = await setUpWorkbench();
     const stages = [{ name: "s", resources: [configMap("c")] }];
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const replacing = (name: string) => ({ replaces: { plans: [{ name }] } });
     await bench.create(bench.plan("a", stages, { ...replacing("b"), paused: true }));
     await bench.create(bench.plan("b", stages, replacing("a")));
@@ -63,7 +63,7 @@ describe("plans that replace", () => {
       const { status } = await bench.inPhase(name, "Invalid");
       expect(conditionOf(status, "Stalled")?.reason).toBe("ReplaceCycle");
     }
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[security/13] a plan of another namespace cannot be named and is not meant", async () => {
@@ -91,14 +91,14 @@ describe("transformations", () => {
   const from = { apiVersion: "v1", kind: "ConfigMap", allowUnowned: true };
 
   test.each([
-    { name: "no selection", given: {}, words: "at least one of names, labelSelector, fieldSelector" },
-    { name: "an empty selector", given: { labelSelector: "" }, words: "labelSelector" },
-    { name: "an object for a selector", given: { labelSelector: {} }, words: "labelSelector" },
-  ])("[security/14] $name is refused by the server", async ({ given, words }) => {
+    { name: "no selection", given: {}, text: "at least one of names, labelSelector, fieldSelector" },
+    { name: "an empty selector", given: { labelSelector: "" }, text: "labelSelector" },
+    { name: "an object for a selector", given: { labelSelector: {} }, text: "labelSelector" },
+  ])("[security/14] $name is refused by the server", async ({ given, text }) => {
     await using bench = await setUpWorkbench({ isOperating: false });
     const transformations = [{ name: "t", from: { ...from, ...given }, to }];
     const plan = bench.plan("p", [{ name: "s", resources: [configMap("new")] }], { transformations });
-    await expect(bench.create(plan)).rejects.toThrow(words);
+    await expect(bench.create(plan)).rejects.toThrow(text);
   });
 
   test("[security/14] a selector that matches too much stops the plan, and what matches is shown before it goes", async () => {
@@ -109,7 +109,7 @@ describe("transformations", () => {
         kind: "ConfigMap",
         metadata: { name, namespace: bench.namespace, labels: { old: "yes" } },
       });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const stages = [{ name: "s", resources: [configMap("new")] }];
     const selecting = (maxMatches: number) => [
       { name: "t", from: { ...from, labelSelector: "old=yes", maxMatches }, to },
@@ -122,7 +122,7 @@ describe("transformations", () => {
     expect(shown.status?.preview).toMatchObject({ delete: 3 });
     const deletes = shown.status?.preview?.details?.filter(({ action }) => action === "delete");
     expect(deletes?.map(({ object }) => object.name)).toEqual(["old-1", "old-2", "old-3"]);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 });
 
@@ -152,9 +152,9 @@ describe("namespaces", () => {
       await bench.until("p", ({ states }) => states?.[0] === "P");
       if (isRestarted) await operator.stop();
       await client.delete(namespaces, home.metadata);
-      const isGone = async (): Promise<boolean> =>
+      const isDeleted = async (): Promise<boolean> =>
         (await client.find(namespaces, home.metadata)) === undefined;
-      await eventually(isGone, { withinMs: 90_000 });
+      await eventually(isDeleted, { withinMs: 90_000 });
       await client.create(namespaces, home);
       if (isRestarted) await bench.operate();
       await bench.openGate("gate");

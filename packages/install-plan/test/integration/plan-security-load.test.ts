@@ -79,7 +79,7 @@ describe("bulk that others make", () => {
     await bench.create(bench.plan("later", [{ name: "s", resources: [configMap("d")] }]));
     await bench.installed("later");
     // Nobody reacts to a status; the next reconcile over the plan puts it right.
-    await bench.patchPlan("p", { metadata: { annotations: { look: "again" } } });
+    await bench.patchPlan("p", { metadata: { annotations: { observation: "again" } } });
     const { status } = await bench.until("p", ({ states }) => states?.[0] === honest?.states?.[0]);
     expect(status?.phase).toBe(honest?.phase);
   });

@@ -10,10 +10,10 @@ import { allPermissions, setUpWorkbench, type Workbench } from "../support/workb
 
 /** Creates the plan, waits until it is refused and gives its message; nothing may have been written. */
 async function refusalOf(bench: Workbench, resources: readonly object[]): Promise<string> {
-  const mark = await bench.audit.mark();
+  const position = await bench.audit.position();
   await bench.create(bench.plan("p", [{ name: "s", resources }]));
   const { status } = await bench.inPhase("p", "Invalid");
-  expect(await bench.writes(mark)).toEqual([]);
+  expect(await bench.writes(position)).toEqual([]);
   return status?.message ?? "";
 }
 
@@ -49,8 +49,8 @@ describe("manifests that reach for more than they may", () => {
 
   test.each(["labels", "annotations"])("our own marks in %s are refused", async (field) => {
     await using bench = await setUpWorkbench();
-    const marks = { "install.quartermaster.dev/owner": "me" };
-    const message = await refusalOf(bench, [withMetadata({ name: "c", [field]: marks })]);
+    const ownerLabels = { "install.quartermaster.dev/owner": "me" };
+    const message = await refusalOf(bench, [withMetadata({ name: "c", [field]: ownerLabels })]);
     expect(message).toContain("is reserved for Quartermaster");
   });
 
@@ -58,12 +58,12 @@ describe("manifests that reach for more than they may", () => {
     {
       name: "a kind under another group",
       manifest: { apiVersion: "apps/v1", kind: "ConfigMap", metadata: { name: "c" } },
-      words: "is not served",
+      text: "is not served",
     },
     {
       name: "lists within lists within lists",
       manifest: nested(6),
-      words: "lists may be nested at most 4 levels deep",
+      text: "lists may be nested at most 4 levels deep",
     },
     {
       name: "an item of another kind",
@@ -73,16 +73,16 @@ describe("manifests that reach for more than they may", () => {
         metadata: {},
         items: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "s" } }],
       },
-      words: "Secret",
+      text: "Secret",
     },
     {
       name: "generateName",
       manifest: { apiVersion: "v1", kind: "ConfigMap", metadata: { generateName: "c-" } },
-      words: "generateName",
+      text: "generateName",
     },
-  ])("[security/19] $name is refused", async ({ manifest, words }) => {
+  ])("[security/19] $name is refused", async ({ manifest, text: terms }) => {
     await using bench = await setUpWorkbench();
-    expect(await refusalOf(bench, [configMap("before"), inline(manifest)])).toContain(words);
+    expect(await refusalOf(bench, [configMap("before"), inline(manifest)])).toContain(terms);
   });
 
   test.each(["a%2f..%2fb", "../b", "a/b", "a b", "%2e%2e", "a=b,c!=d"])(

@@ -53,8 +53,8 @@ describe("what the account may not read is not shown", () => {
       await mallory.create(mallory.plan(name, [{ name: "s", resources }], { scope: "Cluster" }));
       const { status } = await bench.until(name, ({ phase }) => phase === "Forbidden" || phase === "Invalid");
       const { phase, message, details, conditions = [] } = status ?? {};
-      const told = conditions.map(({ type, reason, message: words }) => [type, reason, words]);
-      found.push(JSON.parse(JSON.stringify([phase, message, details, told]).replaceAll(namespace, "X")));
+      const reported = conditions.map(({ type, reason, message: text }) => [type, reason, text]);
+      found.push(JSON.parse(JSON.stringify([phase, message, details, reported]).replaceAll(namespace, "X")));
     }
     expect(found[0]).toEqual(found[1]);
     await bystanderInstalls(bench);
@@ -74,10 +74,10 @@ describe("what the account may not read is not shown", () => {
     await bench.installed("p");
     await client.create(configMaps, aConfigMap({ name: canary, namespace: name }));
     await bench.deletePlan("p");
-    const told = await eventually(async () =>
+    const reported = await eventually(async () =>
       (await bench.events("p")).find(({ reason }) => reason === "Protected"),
     );
-    expect(told.note).toContain(`Namespace ${name} is kept`);
+    expect(reported.note).toContain(`Namespace ${name} is kept`);
     expect(JSON.stringify(await bench.events("p"))).not.toContain(canary);
     await bystanderInstalls(bench);
   });

@@ -21,8 +21,8 @@ const writes: readonly PolicyRule[] = [
 function forgedFor(plan: InstallPlan, object: KubeObject): KubeObject {
   const { namespace = "" } = plan.metadata;
   const placed = { ...object, metadata: { ...object.metadata, namespace } };
-  const marks = ownerLabelsFor({ plan, revision: 1 }, identityOf(placed));
-  return { ...placed, metadata: { ...placed.metadata, ...marks } };
+  const ownerLabels = ownerLabelsFor({ plan, revision: 1 }, identityOf(placed));
+  return { ...placed, metadata: { ...placed.metadata, ...ownerLabels } };
 }
 
 const foreign = aConfigMap({ name: "c", data: { a: "foreign" } });

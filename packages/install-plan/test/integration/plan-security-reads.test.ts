@@ -30,7 +30,7 @@ describe("what an author steers is read as the plan's account", () => {
     const mallory = await letMalloryIn(bench);
     const metadata = { name: canary, namespace, labels: { level: "top" } };
     await client.create(secrets, { ...aSecret({ name: canary, values: { a: "b" } }), metadata });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const selections = {
       hit: { labelSelector: "level=top" },
       miss: { labelSelector: "level=none" },
@@ -44,7 +44,7 @@ describe("what an author steers is read as the plan's account", () => {
       expect(plan.status?.permissions?.missing).toEqual(expect.arrayContaining(missing));
     }
     await bystanderInstalls(bench);
-    const reads = await bench.audit.since(mark, { user: bench.operator, resource: "secrets", namespace });
+    const reads = await bench.audit.since(position, { user: bench.operator, resource: "secrets", namespace });
     expect(reads.filter(({ impersonatedUser }) => impersonatedUser === undefined)).toEqual([]);
   });
 

@@ -24,8 +24,8 @@ describe("a plan of scope Namespace", () => {
     const usesInstaller = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
     const mallory = await letMalloryIn(bench, { rules: [usesInstaller] });
     const labels = { app: "old" };
-    for (const place of [namespace, elsewhere.name])
-      await client.create(configMaps, aConfigMap({ name: canary, namespace: place, labels }));
+    for (const location of [namespace, elsewhere.name])
+      await client.create(configMaps, aConfigMap({ name: canary, namespace: location, labels }));
     const from = { kind: "ConfigMap", labelSelector: "app=old", allowUnowned: true };
     await mallory.create(bench.plan("empty", stages, selecting({ ...from, namespace: "" })));
     await bench.installed("empty");

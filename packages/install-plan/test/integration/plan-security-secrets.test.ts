@@ -90,8 +90,8 @@ describe("values of Secrets", () => {
       (await bench.events("p")).find(({ reason }) => reason === "Reverted"),
     );
     expect(event.note).toContain("/data/token");
-    const told = await reportedAbout(bench, "p", kept.text());
-    expect([...ours.leaksIn(told), ...theirs.leaksIn(told)]).toEqual([]);
+    const reported = await reportedAbout(bench, "p", kept.text());
+    expect([...ours.leaksIn(reported), ...theirs.leaksIn(reported)]).toEqual([]);
   });
 
   test("a webhook's words about another kind are passed on", async () => {

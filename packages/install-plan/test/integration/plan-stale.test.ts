@@ -88,7 +88,7 @@ async function untilInstalled(name: string): Promise<void> {
   });
 }
 
-async function untilGone(name: string): Promise<void> {
+async function untilDeleted(name: string): Promise<void> {
   await eventually(
     async () => (await admin.client.find(installPlan.kind, { namespace, name })) === undefined,
   );
@@ -136,7 +136,7 @@ async function deletedInThePast(name: string, objects: readonly string[]): Promi
   await eventually(async () => (await atHand("installplans")).includes("deletionTimestamp"));
   stale().relay.pause();
   await using _ = await operateThrough(direct);
-  await untilGone(name);
+  await untilDeleted(name);
   await create(name, objects);
   await untilInstalled(name);
   return await uids(objects);
@@ -211,7 +211,7 @@ describe("a plan whose operator reads from an API server that is behind", () => 
     await untilQuiet();
     expect(await uids(["x3"])).toEqual([metadata.uid]);
     stale().relay.resume();
-    await untilGone("p3");
+    await untilDeleted("p3");
     expect(await uids(objects)).toEqual([metadata.uid, undefined]);
   });
 });

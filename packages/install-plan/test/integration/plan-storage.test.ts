@@ -24,13 +24,13 @@ async function install(bench: Workbench): Promise<void> {
 describe("manifests beside the plan, before it is installed", () => {
   test("[install-plan/18] a missing manifest holds the plan up until it is there", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [configMap("before"), reference(settings)];
     await bench.create(bench.plan("p", [{ name: "s", resources }]));
     const { status } = await bench.until("p", ({ phase }) => phase === "Resolving");
     expect(conditionOf(status, "Resolved")).toMatchObject({ status: "False", reason: "ManifestMissing" });
     expect(conditionOf(status, "Resolved")?.message).toContain(storedName(settings));
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await store(bench, settings);
     const installed = await bench.installed("p");
     expect(installed.metadata.generation).toBe(1);
@@ -39,23 +39,23 @@ describe("manifests beside the plan, before it is installed", () => {
 
   test("[install-plan/19] a manifest with another digest than the reference stalls the plan", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await store(bench, other);
     const resources = [configMap("before"), reference(settings, storedName(other))];
     await bench.create(bench.plan("p", [{ name: "s", resources }]));
     const { status } = await bench.until("p", ({ conditions = [] }) => conditions.length > 0);
     expect(conditionOf(status, "Stalled")).toMatchObject({ status: "True", reason: "ContentChanged" });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/19] a manifest whose content has not the digest that it claims stalls the plan", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await store(bench, settings, { data: packed(other) });
     await bench.create(bench.plan("p", [{ name: "s", resources: [reference(settings)] }]));
     const { status } = await bench.until("p", ({ conditions = [] }) => conditions.length > 0);
     expect(conditionOf(status, "Stalled")).toMatchObject({ status: "True", reason: "ContentChanged" });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     const manifest = await eventually(async () => {
       const found = await bench.client.get(resourceManifest.kind, refTo(bench, storedName(settings)));
       return found.status?.valid === undefined ? undefined : found;
@@ -74,7 +74,7 @@ describe("manifests beside the plan, before it is installed", () => {
 
   test("[install-plan/25] a manifest in a Secret that can change is refused until it cannot", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.client.create(secrets, {
       apiVersion: "v1",
       kind: "Secret",
@@ -85,7 +85,7 @@ describe("manifests beside the plan, before it is installed", () => {
     await bench.create(bench.plan("p", [{ name: "s", resources: [reference(settings)] }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("Secret held must be immutable");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     const patch = { kind: "merge", body: { immutable: true } } as const;
     await bench.client.patch(secrets, refTo(bench, "held"), { patch });
     await bench.installed("p", 20_000);
@@ -131,11 +131,11 @@ describe("manifests beside the plan, once it is installed", () => {
     expect(status?.phase).toBe("Degraded");
     const body = { data: { a: "drifted" } };
     await bench.client.patch(configMaps, refTo(bench, "settings"), { patch: { kind: "merge", body } });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     // A touch makes sure that a reconcile has seen the drift.
     await bench.patchPlan("p", { spec: { historyLimit: 7 } });
     await bench.until("p", ({ observedGeneration }) => observedGeneration === 2);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await bench.deletePlan("p");
     await eventually(
       async () => (await bench.client.find(configMaps, refTo(bench, "settings"))) === undefined,
@@ -145,7 +145,7 @@ describe("manifests beside the plan, once it is installed", () => {
   test("[install-plan/22] a manifest that was deleted leaves the objects alone, and nobody can say whether they drift", async () => {
     await using bench = await setUpWorkbench();
     await install(bench);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.client.delete(resourceManifest.kind, refTo(bench, storedName(settings)));
     const gone = await bench.until("p", (now) => conditionOf(now, "Resolved")?.status === "False");
     expect(gone.status).toMatchObject({
@@ -157,7 +157,7 @@ describe("manifests beside the plan, once it is installed", () => {
     await store(bench, settings);
     const back = await bench.until("p", (now) => conditionOf(now, "Resolved")?.status === "True");
     expect(back.status).toMatchObject({ phase: "Installed", counts: { total: 1, ready: 1 }, states: ["R"] });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/27] a manifest that two plans share goes with the last of them", async () => {

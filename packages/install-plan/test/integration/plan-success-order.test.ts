@@ -20,11 +20,11 @@ describe("kinds and namespaces that come with the plan", () => {
     await using bench = await setUpClusterWide();
     const definition = widgets(`${bench.namespace}.example.com`);
     bench.use(removing(bench.client, crds, definition));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [{ manifest: widget(definition, "first") }, { manifest: definition.object }];
     await bench.create(bench.plan("both", [{ name: "s", resources }], clusterWide));
     await bench.installed("both");
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     expect(writes.map(({ resource, code }) => [resource, code])).toEqual([
       ["customresourcedefinitions", 201],
       ["widgets", 201],
@@ -35,7 +35,7 @@ describe("kinds and namespaces that come with the plan", () => {
     await using bench = await setUpClusterWide();
     const inside = `${bench.namespace}-inside`;
     bench.use(removing(bench.client, namespaces, { name: inside }));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [
       { manifest: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: inside } } },
       { manifest: { apiVersion: "v1", kind: "Secret", metadata: { name: "s", namespace: inside } } },
@@ -43,7 +43,7 @@ describe("kinds and namespaces that come with the plan", () => {
     ];
     await bench.create(bench.plan("home", [{ name: "s", resources }], clusterWide));
     await bench.installed("home");
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     expect(writes.map(({ resource, code }) => [resource, code])).toEqual([
       ["namespaces", 201],
       ["configmaps", 201],
@@ -55,12 +55,12 @@ describe("kinds and namespaces that come with the plan", () => {
     await using bench = await setUpClusterWide();
     const definition = widgets(`${bench.namespace}.example.com`);
     bench.use(removing(bench.client, crds, definition));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [configMap("before"), { manifest: widget(definition, "first") }];
     await bench.create(bench.plan("orphaned", [{ name: "s", resources }]));
     const { status } = await bench.inPhase("orphaned", "Invalid");
     expect(status?.message).toContain(`the kind Widget of ${definition.group}/v1 is not served`);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await bench.client.create(crds, definition.object);
     await bench.installed("orphaned");
   });
@@ -73,7 +73,7 @@ describe("kinds and namespaces that come with the plan", () => {
     await bench.client.create(crds, before.object);
     await eventually(async () => isServed(await bench.client.get(crds, before), "v1"));
     const after = widgets(group, [{ name: "v1" }, { name: "v2" }]);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [{ manifest: widget(after, "first", { version: "v2" }) }, { manifest: after.object }];
     await bench.create(
       bench.plan("upgrade", [{ name: "s", resources }], {
@@ -82,7 +82,7 @@ describe("kinds and namespaces that come with the plan", () => {
       }),
     );
     await bench.installed("upgrade");
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     expect(writes.map(({ resource, code }) => [resource, code])).toEqual([
       ["customresourcedefinitions", 200],
       ["widgets", 201],

@@ -21,19 +21,19 @@ function withMetadata(metadata: object): object {
 describe("a plan that can be carried out", () => {
   test("[install-plan/1] one ConfigMap is created once and the plan says so", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("one", [{ name: "only", resources: [configMap("settings")] }]));
     const { status } = await bench.installed("one");
     expect(status).toMatchObject({ phase: "Installed", states: ["R"], counts: { total: 1, ready: 1 } });
     const made = await bench.client.get(configMaps, { namespace: bench.namespace, name: "settings" });
     expect(made.data).toEqual({ a: "1" });
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     expect(writes.map(({ verb, name }) => [verb, name])).toEqual([["patch", "settings"]]);
   });
 
   test("[install-plan/2] stages follow one another, each after the one before is ready", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan("three", [
         { name: "a", resources: [configMap("a0"), gated("a1")] },
@@ -42,10 +42,10 @@ describe("a plan that can be carried out", () => {
       ]),
     );
     await bench.until("three", ({ states }) => states?.[0] === "RP");
-    expect((await bench.writes(mark)).map(({ name }) => name)).toEqual(["a0", "a1"]);
+    expect((await bench.writes(position)).map(({ name }) => name)).toEqual(["a0", "a1"]);
     await bench.openGate("a1");
     await bench.installed("three");
-    const names = (await bench.writes(mark)).map(({ name }) => name);
+    const names = (await bench.writes(position)).map(({ name }) => name);
     expect(names).toEqual(["a0", "a1", "b0", "b1", "c0", "c1"]);
   });
 
@@ -74,7 +74,7 @@ describe("a plan that can be carried out", () => {
     await bench.create(bench.plan("again", stages));
     await bench.installed("again");
     await first.stop();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.operate();
     // A paused plan writes nothing either; that it says so and comes back shows that the new operator has judged every object.
     await bench.patchPlan("again", { spec: { paused: true } });
@@ -82,7 +82,7 @@ describe("a plan that can be carried out", () => {
     await bench.patchPlan("again", { spec: { paused: false } });
     const { status } = await bench.installed("again");
     expect(status?.counts).toMatchObject({ total: 3, ready: 3 });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/10] a list is as many objects as it has items", async () => {
@@ -106,11 +106,11 @@ describe("a plan that can be carried out", () => {
 
   test("[install-plan/11] identical copies are one object and a warning", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("twice", [{ name: "s", resources: [configMap("c"), configMap("c")] }]));
     const { status } = await bench.installed("twice");
     expect(status?.counts?.total).toBe(1);
-    expect(await bench.writes(mark)).toHaveLength(1);
+    expect(await bench.writes(position)).toHaveLength(1);
     const warning = await eventually(async () =>
       (await bench.events("twice")).find(({ type }) => type === "Warning"),
     );
@@ -146,25 +146,25 @@ describe("a plan whose objects cannot be what they say", () => {
     {
       name: "[install-plan/12] two objects of one name that differ",
       resources: [configMap("c", { a: "1" }), configMap("c", { a: "2" })],
-      words: ["more than once with different content"],
+      text: ["more than once with different content"],
     },
     ...["ownerReferences", "uid", "resourceVersion"].map((field) => ({
       name: `[install-plan/14] ${field} in a manifest`,
       resources: [configMap("before"), withMetadata({ name: "c", [field]: foreignValues[field] })],
-      words: [`metadata.${field}`],
+      text: [`metadata.${field}`],
     })),
     {
       name: "[install-plan/15] generateName on a ConfigMap",
       resources: [configMap("before"), withMetadata({ generateName: "c-" })],
-      words: ["metadata.generateName"],
+      text: ["metadata.generateName"],
     },
-  ])("$name is invalid and nothing is written", async ({ resources, words }) => {
+  ])("$name is invalid and nothing is written", async ({ resources, text }) => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("bad", [{ name: "s", resources }]));
     const { status } = await bench.inPhase("bad", "Invalid");
-    for (const word of words) expect(status?.message).toContain(word);
+    for (const term of text) expect(status?.message).toContain(term);
     expect(conditionOf(status, "Stalled")).toMatchObject({ status: "True", reason: "InvalidManifest" });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 });

@@ -33,7 +33,7 @@ interface JobFate {
   readonly given: object;
   readonly meet?: (bench: Workbench) => Promise<void>;
   /** Reason of Stalled, and words of the message; undefined where the job is run again and succeeds. */
-  readonly want?: { readonly reason: string; readonly words: RegExp };
+  readonly want?: { readonly reason: string; readonly text: RegExp };
 }
 
 async function untilRunning(bench: Workbench): Promise<string> {
@@ -44,11 +44,11 @@ async function untilRunning(bench: Workbench): Promise<string> {
 }
 
 const fates: readonly JobFate[] = [
-  { fate: "fails", given: job("migrate", "fail"), want: { reason: "JobFailed", words: /migrate/ } },
+  { fate: "fails", given: job("migrate", "fail"), want: { reason: "JobFailed", text: /migrate/ } },
   {
     fate: "hangs",
     given: job("migrate", "run", { timeoutSeconds: 2 }),
-    want: { reason: "JobTimeout", words: /migrate/ },
+    want: { reason: "JobTimeout", text: /migrate/ },
   },
   {
     fate: "is evicted",
@@ -62,7 +62,7 @@ const fates: readonly JobFate[] = [
         { subresource: "status", patch: { kind: "merge", body: { status } } },
       );
     },
-    want: { reason: "JobFailed", words: /migrate/ },
+    want: { reason: "JobFailed", text: /migrate/ },
   },
   {
     fate: "vanishes",
@@ -102,7 +102,7 @@ describe("a stage and its job", () => {
       expect(conditionOf(status, "Stalled")).toMatchObject(
         want === undefined ? { status: "False" } : { status: "True", reason: want.reason },
       );
-      expect(status?.message).toMatch(want?.words ?? /migrate/);
+      expect(status?.message).toMatch(want?.text ?? /migrate/);
       expect(await isThere("first")).toBe(true);
       expect(await isThere("second")).toBe(false);
     },
@@ -151,11 +151,11 @@ describe("a webhook of somebody else", () => {
         : { kind: "allow" },
     );
     await webhook.listen();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("good"), configMap("bad")] }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("no bad things");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await bench.client.delete(webhookConfigurations, { name: bench.namespace });
     await bench.installed("p");
   });

@@ -46,7 +46,7 @@ describe("what the plan did not make gives way to what it makes", () => {
     const { status } = await bench.until("refused", ({ phase }) => phase === "Invalid");
     expect(conditionOf(status, "Validated")).toMatchObject({ reason: "InvalidTransformation" });
     expect(await exists(bench, "new")).toBe(false);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan(
         "allowed",
@@ -65,14 +65,14 @@ describe("what the plan did not make gives way to what it makes", () => {
       },
     );
     await eventually(async () => !(await exists(bench, "old")));
-    const verbs = (await bench.writes(mark)).map(({ verb, name }) => `${verb} ${name ?? ""}`);
+    const verbs = (await bench.writes(position)).map(({ verb, name }) => `${verb} ${name ?? ""}`);
     expect(verbs.at(-1)).toBe("delete old");
   });
 
   test("[install-plan/98] [security/14] more matches than allowed, or a selector that means everything, stop the plan", async () => {
     await using bench = await setUpWorkbench();
     for (let index = 0; index < 60; index += 1) await make(bench, `old-${index}`, { app: "old" });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan(
         "many",
@@ -81,7 +81,7 @@ describe("what the plan did not make gives way to what it makes", () => {
       ),
     );
     await bench.until("many", ({ phase }) => phase === "Invalid");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     const empty = bench.plan(
       "all",
       [{ name: "s", resources: [configMap("new")] }],
@@ -136,7 +136,7 @@ describe("what the plan did not make gives way to what it makes", () => {
   test("an exclusive one is gone before the first object is made", async () => {
     await using bench = await setUpWorkbench();
     await make(bench, "old");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(
       bench.plan(
         "p",
@@ -145,7 +145,7 @@ describe("what the plan did not make gives way to what it makes", () => {
       ),
     );
     await bench.installed("p");
-    expect((await bench.writes(mark)).map(({ verb, name }) => `${verb} ${name ?? ""}`)).toEqual([
+    expect((await bench.writes(position)).map(({ verb, name }) => `${verb} ${name ?? ""}`)).toEqual([
       "delete old",
       "patch new",
     ]);

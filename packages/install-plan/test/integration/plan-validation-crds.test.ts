@@ -26,13 +26,13 @@ describe("changes of definitions that would lose or break objects", () => {
     const before = await defined(bench, [{ name: "v1" }]);
     bench.use(removing(bench.client, crds, before));
     const after = widgets(before.group, [{ name: "v2" }]);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [configMap("a"), { manifest: after.object }];
     await bench.create(bench.plan("p", [{ name: "s", resources }], adoptingClusterWide));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Stalled")?.reason).toBe("UnsafeCRD");
     expect(status?.message).toContain("version v1 cannot be removed");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/36] a schema that an object would no longer fit names the object", async () => {
@@ -47,13 +47,13 @@ describe("changes of definitions that would lose or break objects", () => {
         }),
     );
     const after = widgets(before.group, [{ name: "v1", fields: { size: { type: "integer", maximum: 5 } } }]);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [configMap("a"), { manifest: after.object }];
     await bench.create(bench.plan("p", [{ name: "s", resources }], adoptingClusterWide));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Stalled")?.reason).toBe("UnsafeCRD");
     expect(status?.message).toContain(`Widget ${bench.namespace}/large would no longer be valid`);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("[install-plan/36] nor may an old version become stricter beside a new one that is stored", async () => {

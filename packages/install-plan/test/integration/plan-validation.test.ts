@@ -14,7 +14,7 @@ async function exists(bench: Workbench, name: string): Promise<boolean> {
 describe("objects that the server would not take", () => {
   test("[install-plan/30] one invalid object of five keeps all of them from being written", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const service = {
       apiVersion: "v1",
       kind: "Service",
@@ -26,7 +26,7 @@ describe("objects that the server would not take", () => {
     const { status } = await bench.inPhase("p", "Invalid");
     expect(conditionOf(status, "Validated")).toMatchObject({ status: "False", reason: "Rejected" });
     expect(status?.message).toContain("resource 2, spec.ports[0].port");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test.each(["two", "2"])(
@@ -44,12 +44,12 @@ describe("objects that the server would not take", () => {
 
   test("a field that the schema does not know is refused and not dropped", async () => {
     await using bench = await setUpWorkbench();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, dota: { a: "1" } };
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("a"), inline(manifest)] }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("dota: is not a field of this kind");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
   });
 
   test("messages say what to do about values of a wrong type and kinds that are not served", async () => {
@@ -81,20 +81,20 @@ describe("objects that the server would not take", () => {
     {
       name: "a ClusterRole",
       manifest: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "r" } },
-      words: "is cluster-scoped; set scope: Cluster",
+      text: "is cluster-scoped; set scope: Cluster",
     },
     {
       name: "another namespace",
       manifest: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c", namespace: "default" } },
-      words: "set scope: Cluster on the plan",
+      text: "set scope: Cluster on the plan",
     },
-  ])("[install-plan/34] $name is outside a plan of one namespace", async ({ manifest, words }) => {
+  ])("[install-plan/34] $name is outside a plan of one namespace", async ({ manifest, text }) => {
     await using bench = await setUpWorkbench({ clusterRules: [allPermissions] });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("a"), inline(manifest)] }]));
     const { status } = await bench.inPhase("p", "Invalid");
-    expect(status?.message).toContain(words);
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(status?.message).toContain(text);
+    expect(await bench.writes(position)).toEqual([]);
   });
 });
 
@@ -105,12 +105,12 @@ describe("webhooks", () => {
       name === "bad" ? { kind: "deny", message: "no bad things on Mondays" } : { kind: "allow" },
     );
     await webhook.listen();
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [configMap("good"), configMap("bad")];
     await bench.create(bench.plan("p", [{ name: "s", resources }]));
     const { status } = await bench.inPhase("p", "Invalid");
     expect(status?.message).toContain("no bad things on Mondays");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await bench.client.delete(webhookConfigurations, { name: bench.namespace });
     await bench.installed("p", 8_000);
   });
@@ -118,13 +118,13 @@ describe("webhooks", () => {
   test("[install-plan/32] a webhook that is down is waited for, and the plan goes on when it is up", async () => {
     await using bench = await setUpWorkbench();
     await using webhook = await registerWebhook(bench, () => ({ kind: "allow" }));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await bench.create(bench.plan("p", [{ name: "s", timeoutSeconds: 2, resources: [configMap("c")] }]));
     const early = await bench.until("p", ({ phase }) => phase === "Validating");
     expect(conditionOf(early.status, "Reconciling")).toMatchObject({ status: "True", reason: "Retrying" });
     const late = await bench.inPhase("p", "Failed");
     expect(conditionOf(late.status, "Stalled")).toMatchObject({ status: "True", reason: "Timeout" });
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     await webhook.listen();
     await bench.installed("p");
   });
@@ -156,7 +156,7 @@ describe("fields that cannot be changed", () => {
   test("[install-plan/37] a changed selector is refused with its field, and the object stays", async () => {
     await using bench = await setUpWorkbench();
     const before = await bench.client.create(deployments, deploymentOf(bench, { app: "old" }));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [configMap("a"), inline(deploymentOf(bench, { app: "new" }))];
     await bench.create(bench.plan("p", [{ name: "s", resources }], adopting));
     const { status } = await bench.inPhase("p", "Invalid");
@@ -164,7 +164,7 @@ describe("fields that cannot be changed", () => {
     expect(status?.message).toContain(
       "was rejected: spec.selector: field is immutable. In a new plan, set lifecycle.onImmutable: Recreate",
     );
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     const after = await bench.client.get(deployments, before.metadata);
     expect(after.metadata.uid).toBe(before.metadata.uid);
   });
@@ -176,7 +176,7 @@ describe("fields that cannot be changed", () => {
       ...deploymentOf(bench, { app: "neighbour" }),
       metadata: { name: "neighbour", namespace: bench.namespace },
     });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const resources = [
       inline(deploymentOf(bench, { app: "new" })),
       inline({ ...deploymentOf(bench, { app: "neighbour" }), metadata: { name: "neighbour" } }),
@@ -190,21 +190,21 @@ describe("fields that cannot be changed", () => {
     expect(after).toMatchObject({ spec: { selector: { matchLabels: { app: "new" } } } });
     const kept = await bench.client.get(deployments, neighbour.metadata);
     expect(kept.metadata.uid).toBe(neighbour.metadata.uid);
-    const deletes = (await bench.writes(mark)).filter(({ verb }) => verb === "delete");
+    const deletes = (await bench.writes(position)).filter(({ verb }) => verb === "delete");
     expect(deletes.map(({ name }) => name)).toEqual(["web"]);
   });
 
   test("[install-plan/39] with Recreate an object that would be invalid does not cost the live one", async () => {
     await using bench = await setUpWorkbench();
     const before = await bench.client.create(deployments, deploymentOf(bench, { app: "old" }));
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const broken = deploymentOf(bench, { app: "new" }, { app: "does-not-match" });
     const lifecycle = { adoption: "IfUnowned", onImmutable: "Recreate" };
     await bench.create(
       bench.plan("p", [{ name: "s", resources: [inline(broken)] }], { lifecycle: lifecycle }),
     );
     await bench.inPhase("p", "Invalid");
-    expect(await bench.writes(mark)).toEqual([]);
+    expect(await bench.writes(position)).toEqual([]);
     const after = await bench.client.get(deployments, before.metadata);
     expect(after.metadata.uid).toBe(before.metadata.uid);
   });

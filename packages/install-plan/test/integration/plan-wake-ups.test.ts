@@ -172,13 +172,15 @@ describe("a plan that waits comes back when the cause goes, under an operator wi
   test("[install-plan/77] a deleted object is back by the event of its deletion, and others are left alone", async () => {
     await bench.create(bench.plan("deleted", stage(configMap("deleted"), configMap("beside"))));
     await bench.installed("deleted");
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const ref = { namespace: bench.namespace, name: "deleted" };
     await bench.client.delete(configMaps, ref);
     await eventually(async () => (await bench.client.find(configMaps, ref)) !== undefined, {
       withinMs: 20_000,
     });
     await bench.installed("deleted");
-    expect((await bench.writes(mark)).map(({ name, verb }) => [verb, name])).toEqual([["patch", "deleted"]]);
+    expect((await bench.writes(position)).map(({ name, verb }) => [verb, name])).toEqual([
+      ["patch", "deleted"],
+    ]);
   });
 });

@@ -5,7 +5,7 @@ const review = z.object({ status: z.object({ allowed: z.boolean() }) });
 
 /** What the server's authorizer says now of a user: it learns of a change shortly after it was made. */
 export async function isUserAllowed(client: Client, user: string, attributes: object): Promise<boolean> {
-  const answer = await client.raw({
+  const response = await client.raw({
     method: "POST",
     path: "/apis/authorization.k8s.io/v1/subjectaccessreviews",
     body: {
@@ -15,5 +15,5 @@ export async function isUserAllowed(client: Client, user: string, attributes: ob
     },
     signal: AbortSignal.timeout(10_000),
   });
-  return review.parse(answer).status.allowed;
+  return review.parse(response).status.allowed;
 }

@@ -10,15 +10,15 @@ import { clusterRoleBindings, clusterRoles, roleBindings } from "./kinds.ts";
 import { removing } from "./removing.ts";
 import { setUpWorkbench, type Workbench } from "./workbench.ts";
 
-const folder = join(import.meta.dirname, "../../../../config/rbac-limited");
+const directory = join(import.meta.dirname, "../../../../config/rbac-limited");
 const apiGroup = "rbac.authorization.k8s.io";
 const force = { fieldManager: "tests", force: true };
 
 /** A workbench whose operator has nothing but what config/rbac-limited gives, in a namespace that has not opted in. */
 export async function setUpLimited(options: Parameters<typeof setUpWorkbench>[0] = {}): Promise<Workbench> {
   const bench = await setUpWorkbench({ ...options, operatorClusterRules: [], isOperating: false });
-  for (const file of readdirSync(folder).filter((name) => name.endsWith(".yaml")))
-    for (const role of clusterRolesIn(join(folder, file)))
+  for (const file of readdirSync(directory).filter((name) => name.endsWith(".yaml")))
+    for (const role of clusterRolesIn(join(directory, file)))
       await bench.client.apply(clusterRoles, role, force);
   const name = `${bench.namespace}-limited`;
   bench.use(removing(bench.client, clusterRoleBindings, { name }));

@@ -1,6 +1,6 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-import { matchesLabels, parseLabelSelector } from "../../src/manifest/transformation-faults.ts";
+import { matchesLabels, parseLabelSelector } from "../../src/manifest/transformation-problems.ts";
 import type { Issue } from "../../src/model/issue.ts";
 import { hasStarted, isInstalled, isRolledBack } from "../../src/model/plan-status.ts";
 

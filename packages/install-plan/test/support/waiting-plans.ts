@@ -120,7 +120,7 @@ function deleting(more: Partial<DeletionSeen> = {}): DeletionSeen {
   return {
     plan: aPlan("p", { status: installed, metadata: { deletionTimestamp: at } }),
     remaining: [remaining],
-    unanswered: [],
+    unconfirmed: [],
     isPending: false,
     runningJobs: [],
     account: "present",
@@ -128,7 +128,7 @@ function deleting(more: Partial<DeletionSeen> = {}): DeletionSeen {
     isOrphanRequested: false,
     isOverdue: false,
     refusals: new Map(),
-    asked: new Set(),
+    requested: new Set(),
     recentlyChanged: [],
     ...more,
   };
@@ -374,7 +374,7 @@ export const waitingPlans: readonly WaitingPlan[] = [
   },
   {
     reason: "Deleting",
-    given: deleting({ asked: new Set(["u"]) }),
+    given: deleting({ requested: new Set(["u"]) }),
     wake: { withinMs: 5_000, because: "objects that go are tracked; some go without an event" },
   },
   {

@@ -12,7 +12,7 @@ import {
 import {
   type AuditEntry,
   type AuditLog,
-  type AuditMark,
+  type AuditPosition,
   eventually,
   faultsOfStatus,
   joinSharedCluster,
@@ -87,7 +87,7 @@ export interface Workbench extends AsyncDisposable {
   /** Makes a ConfigMap of `gated` ready. */
   openGate(name: string): Promise<void>;
   /** Writes since the mark to anything but plans, manifests, events and leases, by anybody of ours. */
-  writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
+  writes(position: AuditPosition): Promise<readonly AuditEntry[]>;
 }
 
 /** Sets a workbench up with an operator running by default. */
@@ -185,8 +185,8 @@ export async function setUpWorkbench({
         async () => await client.patch(configMaps, { namespace, name }, { patch: { kind: "merge", body } }),
       );
     },
-    writes: async (mark) => {
-      const entries = await cluster.audit.since(mark, {});
+    writes: async (position) => {
+      const entries = await cluster.audit.since(position, {});
       return entries.filter(
         ({ verb, resource, user, impersonatedUser, path }) =>
           WRITING_VERBS.includes(verb) &&
@@ -214,7 +214,7 @@ export async function setUpWorkbench({
   return bench;
 }
 
-interface PlanParts {
+interface PlanOptions {
   readonly name: string;
   readonly namespace: string;
   readonly account: string;
@@ -222,7 +222,7 @@ interface PlanParts {
   readonly spec: PlanSpec;
 }
 
-function planObject({ name, namespace, account, stages, spec }: PlanParts): InstallPlan {
+function planObject({ name, namespace, account, stages, spec }: PlanOptions): InstallPlan {
   const plan = {
     apiVersion: "install.quartermaster.dev/v1alpha1",
     kind: "InstallPlan",

@@ -259,10 +259,10 @@ describe("every write of a plan names the object that it means", () => {
       name: "",
       ...(first?.verb === "delete" ? first.options.preconditions : metadata),
     } as KubeObject["metadata"];
-    const said = { uid, resourceVersion };
+    const output = { uid, resourceVersion };
     const wanted = names[row.name] ?? both;
     for (const field of ["uid", "resourceVersion"] as const)
-      expect(said[field], field).toBe(wanted.includes(field) ? live.metadata[field] : undefined);
+      expect(output[field], field).toBe(wanted.includes(field) ? live.metadata[field] : undefined);
   });
 });
 

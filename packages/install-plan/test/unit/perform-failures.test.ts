@@ -133,13 +133,13 @@ describe("a write of a plan that fails", () => {
         throw apiError(errorClass);
       };
       await bench.carryOut(action);
-      expect(bench.memory.isAsked(live, benchMs), errorClass).toBe(false);
+      expect(bench.memory.isRequested(live, benchMs), errorClass).toBe(false);
       bench.api.beforeWrite = () => undefined;
       await bench.carryOut(action);
-      expect(bench.memory.isAsked(live, benchMs), "agreed").toBe(true);
+      expect(bench.memory.isRequested(live, benchMs), "agreed").toBe(true);
       expect([
-        bench.memory.isAsked(live, benchMs + 4_999),
-        bench.memory.isAsked(live, benchMs + 5_000),
+        bench.memory.isRequested(live, benchMs + 4_999),
+        bench.memory.isRequested(live, benchMs + 5_000),
       ]).toEqual([true, false]);
     }
   });
@@ -202,8 +202,8 @@ describe("the Job of a stage, when there is one under its name", () => {
     expect(await bench.carryOut(createJob)).toBeUndefined();
     const failure = bench.memory.writeFailures.get(jobKey);
     expect(failure?.reason).toBe(want);
-    const said = want === undefined ? [undefined, undefined] : ["collision", "createJob"];
-    expect([failure?.kind, failure?.action]).toEqual(said);
+    const output = want === undefined ? [undefined, undefined] : ["collision", "createJob"];
+    expect([failure?.kind, failure?.action]).toEqual(output);
   });
 
   test("one that goes before it is looked at is made by the next reconcile", async () => {

@@ -1,4 +1,4 @@
-import { defineKind, firstAnswer } from "@quartermaster/runtime";
+import { defineKind, firstDecision } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { rules } from "../../src/rules.ts";
@@ -343,8 +343,8 @@ describe("the first rule that answers decides", () => {
   test.each(rows.map((row, index) => ({ ...row, index })))(
     "$index: $rule says $phase",
     ({ rule, given, phase, actions }) => {
-      const { rule: answered, verdict } = firstAnswer(rules, given, now);
-      expect(answered.name).toBe(rule);
+      const { rule: responded, verdict } = firstDecision(rules, given, now);
+      expect(responded.name).toBe(rule);
       expect(verdict.status).toMatchObject({ phase });
       expect(verdict.actions.map(({ kind }) => kind)).toEqual(actions);
     },
@@ -354,7 +354,7 @@ describe("the first rule that answers decides", () => {
     const before = rows.filter(({ given }) => given.plan.status === undefined);
     for (const { given } of before)
       expect(
-        firstAnswer(rules, given, now).verdict.actions.filter(
+        firstDecision(rules, given, now).verdict.actions.filter(
           ({ kind }) => kind !== "claimManifest" && kind !== "warn",
         ),
       ).toEqual([]);

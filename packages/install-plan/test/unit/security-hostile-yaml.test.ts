@@ -3,10 +3,10 @@ import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 
-const answer = z.object({ tookMs: z.number(), documents: z.number(), issues: z.number() });
+const response = z.object({ tookMs: z.number(), documents: z.number(), issues: z.number() });
 
 /** Reads a text in a worker with 64 MB of heap, which ends when it needs more. */
-async function readInWorker(text: string): Promise<z.infer<typeof answer>> {
+async function readInWorker(text: string): Promise<z.infer<typeof response>> {
   const worker = new Worker(new URL("../support/hostile-reader.ts", import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 16 },
   });
@@ -15,7 +15,7 @@ async function readInWorker(text: string): Promise<z.infer<typeof answer>> {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
   worker.postMessage(text);
   try {
-    return answer.parse(await promise);
+    return response.parse(await promise);
   } finally {
     await worker.terminate();
   }

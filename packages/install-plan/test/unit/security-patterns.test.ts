@@ -7,8 +7,8 @@ import {
   isDnsSubdomain,
   isKindName,
   isPathSegment,
-} from "../../src/manifest/object-faults.ts";
-import { parseLabelSelector, transformationFaults } from "../../src/manifest/transformation-faults.ts";
+} from "../../src/manifest/object-problems.ts";
+import { parseLabelSelector, transformationProblems } from "../../src/manifest/transformation-problems.ts";
 import { aPlan } from "../support/plans.ts";
 
 const length = 100_000;
@@ -23,7 +23,7 @@ const hostile = {
   brackets: `a in (${" ".repeat(length)}`,
 } as const;
 
-function fieldSelectorFaults(fieldSelector: string): unknown {
+function fieldSelectorProblems(fieldSelector: string): unknown {
   const from = { apiVersion: "v1", kind: "Pod", fieldSelector, allowUnowned: false, maxMatches: 1 };
   const rule = {
     name: "t",
@@ -32,7 +32,7 @@ function fieldSelectorFaults(fieldSelector: string): unknown {
     strategy: "CreateBeforeDelete",
     propagation: "Background",
   } as const;
-  return transformationFaults(rule, { plan: aPlan("p"), members: [], scopeOf: () => "Namespaced" });
+  return transformationProblems(rule, { plan: aPlan("p"), members: [], scopeOf: () => "Namespaced" });
 }
 
 const readers = {
@@ -42,7 +42,7 @@ const readers = {
   isApiVersion,
   isKindName,
   parseLabelSelector,
-  fieldSelectorFaults,
+  fieldSelectorProblems,
 } as const;
 
 describe("patterns and expressions of authors", () => {

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { dayMs, type LicenseCandidate } from "../../src/index.ts";
-import { decided, licence, nowMs, under } from "../support/license-world.ts";
+import { decided, license, nowMs, under } from "../support/license-state.ts";
 
 const minuteMs = 60_000;
 
@@ -32,7 +32,7 @@ const candidates = fc.array(
       days: fc.integer({ min: 1, max: 90 }),
     })
     .map(({ type, start, days }) =>
-      licence(type, days, {
+      license(type, days, {
         startMs: nowMs + start * dayMs,
         expiryMs: nowMs + Math.max(days, start + 1) * dayMs,
       }),
@@ -51,8 +51,8 @@ test("[security/62] a clock that swings by five minutes changes the license once
 
 test("[security/62] a clock that swings around the moment at which a short license hands over changes it once at most", () => {
   const given = [
-    licence("standard", 53, { startMs: nowMs, expiryMs: nowMs + 53 * dayMs }),
-    licence("platinum", 4, { startMs: nowMs + 19 * dayMs, expiryMs: nowMs + 23 * dayMs }),
+    license("standard", 53, { startMs: nowMs, expiryMs: nowMs + 53 * dayMs }),
+    license("platinum", 4, { startMs: nowMs + 19 * dayMs, expiryMs: nowMs + 23 * dayMs }),
   ].map((each, at) => ({ ...each, uid: `${each.uid}-${String(at)}`, source: String(at) }));
   for (const day of [20, 21, 22, 23]) {
     const clock = [-1, 1, -1, 1, -1, 1].map((sign) => nowMs + day * dayMs + sign * 5 * minuteMs);

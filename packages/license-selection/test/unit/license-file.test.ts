@@ -26,7 +26,7 @@ import {
 import { envelopeText, int32, makeVendor, vendorFile } from "../support/vendor.ts";
 
 const vendor = makeVendor();
-const place = { name: "pool", namespace: "licenses" };
+const location = { name: "pool", namespace: "licenses" };
 
 function readable(file: object): ReadableLicenseFile {
   const read = readLicenseFile(JSON.stringify(file));
@@ -40,7 +40,7 @@ interface Imported {
 }
 
 function imported(file: object): Imported {
-  const { license, secret } = importLicense(readable(file), place);
+  const { license, secret } = importLicense(readable(file), location);
   return {
     spec: license["spec"] as EnterpriseLicense["spec"],
     data: secret["stringData"] as Record<string, string>,
@@ -70,7 +70,7 @@ describe("a vendor's file", () => {
   test("[licensing/R1] with one licence for a cluster, too", () => {
     const [first] = (vendorFile(vendor) as { license: { cluster_licenses: [object] } }).license
       .cluster_licenses;
-    const { license, secret } = importLicense(readable(first), place);
+    const { license, secret } = importLicense(readable(first), location);
     const spec = license["spec"] as ClusterLicense["spec"];
     const data = secret["stringData"] as Record<string, string>;
     expect(exportLicense({ kind: "ClusterLicense", spec }, data)).toEqual(first);
@@ -78,7 +78,7 @@ describe("a vendor's file", () => {
   });
 
   test("becomes objects that the kinds accept, with signatures in the Secret alone", () => {
-    const { license, secret } = importLicense(readable(vendorFile(vendor)), place);
+    const { license, secret } = importLicense(readable(vendorFile(vendor)), location);
     expect(enterpriseLicense.check(license)).toEqual([]);
     const signatures = secret["stringData"] as Record<string, string>;
     expect(Object.keys(signatures)).toEqual(["outer", "platinum-uid", "gold-uid", "remainder"]);
@@ -213,7 +213,7 @@ describe("the Secret of a signature", () => {
       name: "[licensing/P15] two keys without a name",
       ref: {},
       data: { a: text, b: text },
-      want: { fault: "SignatureAmbiguous" },
+      want: { problem: "SignatureAmbiguous" },
     },
     {
       name: "[licensing/P15] two keys with a name",
@@ -221,21 +221,21 @@ describe("the Secret of a signature", () => {
       data: { a: text, b: text },
       want: { kind: "found" },
     },
-    { name: "another key", ref: { key: "c" }, data: { a: text }, want: { fault: "SignatureMissing" } },
+    { name: "another key", ref: { key: "c" }, data: { a: text }, want: { problem: "SignatureMissing" } },
     {
       name: "a key of the prototype",
       ref: { key: "constructor" },
       data: { a: text },
-      want: { fault: "SignatureMissing" },
+      want: { problem: "SignatureMissing" },
     },
-    { name: "no key", ref: {}, data: {}, want: { fault: "SignatureMissing" } },
-    { name: "something else", ref: {}, data: { a: "hello" }, want: { fault: "SignatureInvalid" } },
+    { name: "no key", ref: {}, data: {}, want: { problem: "SignatureMissing" } },
+    { name: "something else", ref: {}, data: { a: "hello" }, want: { problem: "SignatureInvalid" } },
     { name: "in its own namespace", ref: { namespace: "team" }, data: { a: text }, want: { kind: "found" } },
     {
       name: "in another namespace",
       ref: { namespace: "kube-system" },
       data: { a: text },
-      want: { fault: "Malformed" },
+      want: { problem: "Malformed" },
     },
   ])("$name", ({ ref, data, want }) => {
     expect(read(ref, secretOf(data as Record<string, string>))).toMatchObject(want);
@@ -243,13 +243,13 @@ describe("the Secret of a signature", () => {
 
   test("[security/56] of any other type is not looked into, and what it holds is not shown", () => {
     const token = secretOf({ token: text }, "kubernetes.io/service-account-token");
-    const answer = read({}, token);
-    expect(answer).toMatchObject({ kind: "fault", fault: "SignatureMissing" });
-    expect(JSON.stringify(answer)).not.toContain(text);
+    const decision = read({}, token);
+    expect(decision).toMatchObject({ kind: "fault", problem: "SignatureMissing" });
+    expect(JSON.stringify(decision)).not.toContain(text);
   });
 
   test("that does not exist", () => {
-    expect(read({}, undefined)).toMatchObject({ fault: "SignatureMissing" });
+    expect(read({}, undefined)).toMatchObject({ problem: "SignatureMissing" });
   });
 });
 
@@ -263,13 +263,13 @@ describe("a licence without maxNodes", () => {
     issuer: "issuer",
   };
   const text = envelopeText(4, Buffer.alloc(256, 1));
-  const faultWith = (data: Readonly<Record<string, string>>): string | undefined => {
+  const problemWith = (data: Readonly<Record<string, string>>): string | undefined => {
     const signature = readSignature({ ref: { name: "s" }, namespace: "team", secret: secretOf(data) });
-    return stackCandidate({ spec, source: "", signature }).fault;
+    return stackCandidate({ spec, source: "", signature }).problem;
   };
 
   test("[licensing/N-seed] is Malformed only if the Secret does not say it either", () => {
-    expect(faultWith({ sig: text })).toBe("Malformed");
-    expect(faultWith({ sig: text, maxNodes: "3" })).toBeUndefined();
+    expect(problemWith({ sig: text })).toBe("Malformed");
+    expect(problemWith({ sig: text, maxNodes: "3" })).toBeUndefined();
   });
 });

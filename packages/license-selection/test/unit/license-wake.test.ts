@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { dayMs, licenseParameters, sleepUntil } from "../../src/index.ts";
-import { decided, licence, newCluster, nowMs, under } from "../support/license-world.ts";
+import { decided, license, newCluster, nowMs, under } from "../support/license-state.ts";
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
@@ -18,7 +18,7 @@ describe("time alone changes a choice only at the moment that was said before", 
         parentStart: fc.integer({ min: -60, max: 5 }),
       })
       .map(({ type, start, days, parentDays, parentStart }) =>
-        licence(type, days, {
+        license(type, days, {
           startMs: nowMs + start * dayMs,
           expiryMs: nowMs + Math.max(days, start + 1) * dayMs,
           parent: {
@@ -60,7 +60,7 @@ describe("time alone changes a choice only at the moment that was said before", 
 });
 
 describe("the next moment of a cluster under a license", () => {
-  const P = licence("platinum", 90);
+  const P = license("platinum", 90);
 
   test.each([
     {

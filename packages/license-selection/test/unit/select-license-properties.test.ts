@@ -12,7 +12,7 @@ import {
   selectLicense,
   type LicenseSelection,
 } from "../../src/index.ts";
-import { licence, newCluster, nowMs, parent } from "../support/license-world.ts";
+import { license, newCluster, nowMs, parent } from "../support/license-state.ts";
 
 const days = fc.integer({ min: -40, max: 400 });
 
@@ -26,18 +26,18 @@ const candidate = fc
     parentExpiry: days,
     isPinned: fc.boolean(),
     hasCapacity: fc.boolean(),
-    fault: fc.option(fc.constantFrom("Malformed" as const, "SignatureInvalid" as const), {
+    problem: fc.option(fc.constantFrom("Malformed" as const, "SignatureInvalid" as const), {
       freq: 5,
       nil: undefined,
     }),
   })
-  .map(({ start, expiry, hasParent, parentExpiry, fault, ...rest }) => ({
+  .map(({ start, expiry, hasParent, parentExpiry, problem, ...rest }) => ({
     ...rest,
     source: "",
     startMs: nowMs + start * dayMs,
     expiryMs: nowMs + expiry * dayMs,
     ...(hasParent ? { parent: { startMs: parent.startMs, expiryMs: nowMs + parentExpiry * dayMs } } : {}),
-    ...(fault === undefined ? {} : { fault }),
+    ...(problem === undefined ? {} : { problem }),
   }));
 
 /** Copies of one licence have different sources. */
@@ -92,7 +92,7 @@ function holds(
   statement: (
     given: readonly LicenseCandidate[],
     facts: LicensedCluster,
-    answer: LicenseSelection,
+    decision: LicenseSelection,
   ) => boolean,
 ): void {
   fc.assert(
@@ -114,9 +114,9 @@ test("there is an answer for every question, with a verdict for every candidate"
 
 test("[licensing/S17] equal licences: the smaller uid in every order of 1,000", () => {
   const pair = [
-    licence("platinum", 300, { uid: "b" }),
-    licence("platinum", 300, { uid: "a" }),
-    licence("gold", 300),
+    license("platinum", 300, { uid: "b" }),
+    license("platinum", 300, { uid: "a" }),
+    license("gold", 300),
   ];
   fc.assert(
     fc.property(fc.shuffledSubarray(pair, { minLength: 3 }), (given) => {
@@ -139,7 +139,7 @@ test("[security/63] the order of candidates changes nothing", () => {
 });
 
 /** What the engine runs under is valid: by its word, and by the dates of the copies that are at hand. */
-function hasValidLicence(given: readonly LicenseCandidate[], { current }: LicensedCluster): boolean {
+function hasValidLicense(given: readonly LicenseCandidate[], { current }: LicensedCluster): boolean {
   if (current === undefined || !current.isActive || current.type === "missing") return false;
   const copies = given.filter(({ uid }) => uid === current.uid);
   const ends = [...copies.map(effectiveExpiryMs), current.expiryMs ?? Number.POSITIVE_INFINITY];
@@ -152,7 +152,7 @@ test("a valid licence is never left for an invalid one", () => {
       if (choice.kind !== "use" || choice.candidate.uid === facts.current?.uid) return true;
       const { candidate: next } = choice;
       const isValid = next.startMs <= nowMs && nowMs < effectiveExpiryMs(next);
-      return isValid && next.fault === undefined && !facts.rejectedUids.has(next.uid);
+      return isValid && next.problem === undefined && !facts.rejectedUids.has(next.uid);
     });
   }).not.toThrow();
 });
@@ -165,7 +165,7 @@ test("a lower type, or basic, never replaces a valid licence without a rule that
   expect(() => {
     holds((given, facts, { choice }) => {
       const { current } = facts;
-      if (current === undefined || !hasValidLicence(given, facts)) return true;
+      if (current === undefined || !hasValidLicense(given, facts)) return true;
       if (isSame(choice, current.uid)) return true;
       const nextRank = choice.kind === "use" ? licenseTypeRank(choice.candidate.type) : 0;
       const isLower = choice.kind !== "startTrial" && nextRank < licenseTypeRank(current.type);

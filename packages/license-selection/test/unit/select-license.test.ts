@@ -9,13 +9,13 @@ import {
 } from "../../src/index.ts";
 import {
   decided,
-  licence,
+  license,
   newCluster,
   nowMs,
   type Outcome,
   parent,
   under,
-} from "../support/license-world.ts";
+} from "../support/license-state.ts";
 
 interface Case {
   readonly name: string;
@@ -25,12 +25,12 @@ interface Case {
 }
 
 const P = (days: number, more: Partial<LicenseCandidate> = {}): LicenseCandidate =>
-  licence("platinum", days, more);
+  license("platinum", days, more);
 const G = (days: number, more: Partial<LicenseCandidate> = {}): LicenseCandidate =>
-  licence("gold", days, more);
-const S = (days: number): LicenseCandidate => licence("standard", days);
-const T = (days: number): LicenseCandidate => licence("trial", days);
-const N = (days: number): LicenseCandidate => licence("enterprise", days);
+  license("gold", days, more);
+const S = (days: number): LicenseCandidate => license("standard", days);
+const T = (days: number): LicenseCandidate => license("trial", days);
+const N = (days: number): LicenseCandidate => license("enterprise", days);
 const hourMs = dayMs / 24;
 
 const selection: readonly Case[] = [

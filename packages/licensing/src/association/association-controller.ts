@@ -72,8 +72,8 @@ export function associationController({
         },
         { changed: ({ metadata: { generation } }) => generation },
       ),
-      mappedFrom(elasticsearchCluster.kind, ({ metadata: { namespace: place, name } }) =>
-        known.refs(`${place}/${name}`),
+      mappedFrom(elasticsearchCluster.kind, ({ metadata: { namespace: location, name } }) =>
+        known.refs(`${location}/${name}`),
       ),
       mappedFrom(clusterLicense.kind, ({ metadata }) => known.refs(`${metadata.namespace ?? ""}/`), {
         changed: ({ metadata: { generation } }) => generation,

@@ -121,12 +121,12 @@ function chosenState(
       reason: reasons.notYetApplied,
       message: `The engine does not run under licence ${own.uid} yet.`,
     };
-  if (faults.has(verdict)) return rejectedState(own, verdict);
+  if (problems.has(verdict)) return rejectedState(own, verdict);
   return supersededState(own, verdict, winner?.uid ?? cluster.status?.license?.uid);
 }
 
 /** Verdicts that are about the licence itself, or about the cluster's engine. */
-const faults: ReadonlySet<LicenseVerdict> = new Set<LicenseVerdict>([
+const problems: ReadonlySet<LicenseVerdict> = new Set<LicenseVerdict>([
   "Malformed",
   "Expired",
   "NotYetValid",

@@ -22,7 +22,7 @@ const most = 50;
  */
 function visible({ selection, candidates }: Binding): readonly Explained[] {
   return candidates.flatMap((candidate, at): readonly Explained[] =>
-    candidate.scopeFault === "NamespaceNotAllowed"
+    candidate.scopeProblem === "NamespaceNotAllowed"
       ? []
       : [{ candidate, verdict: selection.verdicts[at] ?? "TieBreak" }],
   );
@@ -34,7 +34,10 @@ interface Explained {
 }
 
 /** How the licence of a cluster was chosen; the time moves only when the rest does. */
-export function explanation(binding: Binding, { before, nowMs, parameters }: ExplanationParts): Explanation {
+export function explanation(
+  binding: Binding,
+  { before, nowMs, parameters }: ExplanationOptions,
+): Explanation {
   const shown = visible(binding);
   const listed = shown.slice(0, most).map(({ candidate, verdict }) => ({
     uid: candidate.uid,
@@ -44,19 +47,19 @@ export function explanation(binding: Binding, { before, nowMs, parameters }: Exp
     verdict,
   }));
   const omitted = shown.length - listed.length;
-  const said = {
+  const output = {
     decision: binding.selection.reason,
     parameters: parameterTexts(parameters),
     candidates: listed,
     ...(omitted > 0 ? { omitted } : {}),
   };
   const { time, ...rest } = before ?? {};
-  const isSame = time !== undefined && canonicalJson(rest) === canonicalJson(said);
-  return { time: isSame ? time : timeText(nowMs), ...said };
+  const isSame = time !== undefined && canonicalJson(rest) === canonicalJson(output);
+  return { time: isSame ? time : timeText(nowMs), ...output };
 }
 
 /** What an explanation is compared with. */
-export interface ExplanationParts {
+export interface ExplanationOptions {
   readonly before: Explanation | undefined;
   readonly nowMs: number;
   readonly parameters: LicenseParameters;

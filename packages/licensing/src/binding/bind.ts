@@ -22,7 +22,7 @@ export interface BoundNow {
 }
 
 /** Where a binding is carried out. */
-export interface BindParts {
+export interface BindOptions {
   readonly cluster: Live<ElasticsearchCluster>;
   readonly now: BoundNow;
   readonly nowMs: number;
@@ -35,7 +35,7 @@ export interface BindParts {
  * Puts the chosen licence into the namespace of the cluster, signature first and association last, and clears away what the engine
  * no longer needs. Each write can be the last one before a crash.
  */
-export async function bind({ target }: Binding, parts: BindParts): Promise<void> {
+export async function bind({ target }: Binding, parts: BindOptions): Promise<void> {
   if (target.kind === "release") await release(parts);
   if (target.kind === "license") {
     const { license } = target;
@@ -47,7 +47,7 @@ export async function bind({ target }: Binding, parts: BindParts): Promise<void>
 }
 
 /** Over the limit since before it was enforced: the cluster keeps its licence, and the size that it has. */
-async function stopGrowth({ cluster, now, ctx, enforcing }: BindParts): Promise<void> {
+async function stopGrowth({ cluster, now, ctx, enforcing }: BindOptions): Promise<void> {
   const { spec } = now.association ?? {};
   if (enforcing === undefined || spec?.source === undefined || spec.source.grantedNodes !== undefined) return;
   const grantedNodes = cluster.status?.capacity?.presentNodes ?? clusterNeed(cluster).nodes;
@@ -60,7 +60,7 @@ async function stopGrowth({ cluster, now, ctx, enforcing }: BindParts): Promise<
 
 async function bindPool(
   { pool, nested }: Binding["target"] & { kind: "pool" },
-  parts: BindParts,
+  parts: BindOptions,
 ): Promise<void> {
   const { cluster, now, ctx, nowMs } = parts;
   const secret = signatureSecret(cluster, nested);
@@ -78,7 +78,7 @@ async function bindPool(
 }
 
 /** Creates the Secret of a copy, unless the copy has it already. */
-async function keepSecret(secret: Secret, parts: BindParts): Promise<MadeSecret> {
+async function keepSecret(secret: Secret, parts: BindOptions): Promise<MadeSecret> {
   const { name } = secret.metadata;
   const { cluster, now, ctx } = parts;
   const known = madeSecrets(parts).find((each) => each.name === name) ?? { name };
@@ -86,12 +86,12 @@ async function keepSecret(secret: Secret, parts: BindParts): Promise<MadeSecret>
   return { name, uid: (await createSecret(secret, ctx)) ?? known.uid };
 }
 
-function madeSecrets({ now: { copy }, cluster }: BindParts): readonly MadeSecret[] {
+function madeSecrets({ now: { copy }, cluster }: BindOptions): readonly MadeSecret[] {
   return copy === undefined ? [] : secretsOf(copy, cluster);
 }
 
 async function associate(
-  { cluster, now, nowMs, ctx }: BindParts,
+  { cluster, now, nowMs, ctx }: BindOptions,
   license: { readonly name: string; readonly uid: string },
 ): Promise<void> {
   const parts = { pool: undefined, before: now.association, nowMs };
@@ -99,14 +99,14 @@ async function associate(
 }
 
 /** The association last: while it is there the place in the pool is taken. */
-async function release(parts: BindParts): Promise<void> {
+async function release(parts: BindOptions): Promise<void> {
   await removeCopy(parts);
   const { association } = parts.now;
   if (association !== undefined) await removeExactly(licenseAssociation.kind, association, parts.ctx);
 }
 
 /** Its Secrets first: their names are known from the copy alone. */
-async function removeCopy(parts: BindParts): Promise<void> {
+async function removeCopy(parts: BindOptions): Promise<void> {
   const { copy } = parts.now;
   if (copy === undefined) return;
   await removeSecrets(madeSecrets(parts), parts);
@@ -137,7 +137,7 @@ async function uidOfSecret(
 /** A Secret of the name with another uid is another client's, and stays; one without a recorded uid goes with the cluster, its owner. */
 async function removeSecrets(
   made: readonly MadeSecret[],
-  { cluster: { metadata }, ctx: { client, signal } }: Pick<BindParts, "cluster" | "ctx">,
+  { cluster: { metadata }, ctx: { client, signal } }: Pick<BindOptions, "cluster" | "ctx">,
 ): Promise<void> {
   for (const { name, uid } of made) {
     if (uid === undefined) continue;

@@ -28,11 +28,11 @@ export interface BindingSeen {
   /** Licences of the namespace that the cluster may get. */
   readonly licenses: readonly Live<ClusterLicense>[];
   /** Associations that users made for the cluster. */
-  readonly wishes: readonly Live<LicenseAssociation>[];
+  readonly settings: readonly Live<LicenseAssociation>[];
   /** The EnterpriseLicense that its licence was copied from is gone, or no longer holds it. */
-  readonly isSourceGone: boolean;
+  readonly isSourceDeleted: boolean;
   /** The cluster has a place in the pool. */
-  readonly hasPlace: boolean;
+  readonly hasSlot: boolean;
 }
 
 /** What the cluster gets. */
@@ -60,7 +60,7 @@ export function decideBinding(seen: BindingSeen, nowMs: number, parameters: Lice
   const selection = selectLicense({ nowMs, cluster, candidates, parameters });
   const { choice } = selection;
   const chosen = choice.kind === "use" ? offer.targetOf(choice.candidate) : undefined;
-  const isReleased = isLetGo(selection, cluster, seen) || (state === "stopped" && seen.hasPlace);
+  const isReleased = isLetGo(selection, cluster, seen) || (state === "stopped" && seen.hasSlot);
   return {
     selection: { ...selection, ...wakeAt(selection, seen, { nowMs, parameters }) },
     candidates,
@@ -71,18 +71,18 @@ export function decideBinding(seen: BindingSeen, nowMs: number, parameters: Lice
 /** Also when the place of a silent cluster becomes free. */
 function wakeAt(
   { wakeAtMs = Number.POSITIVE_INFINITY }: LicenseSelection,
-  { cluster, hasPlace }: BindingSeen,
+  { cluster, hasSlot }: BindingSeen,
   { nowMs, parameters }: { readonly nowMs: number; readonly parameters: LicenseParameters },
 ): Pick<LicenseSelection, "wakeAtMs"> {
   const freeAtMs = silentSinceMs(cluster) + parameters.reservationGraceMs;
-  const next = hasPlace && freeAtMs > nowMs ? Math.min(wakeAtMs, freeAtMs) : wakeAtMs;
+  const next = hasSlot && freeAtMs > nowMs ? Math.min(wakeAtMs, freeAtMs) : wakeAtMs;
   return next === Number.POSITIVE_INFINITY ? {} : { wakeAtMs: next };
 }
 
 /** Adds the licences of the cluster's namespace. */
-function withLicenses(offer: LicenseOffer, { licenses, wishes }: BindingSeen): LicenseOffer {
+function withLicenses(offer: LicenseOffer, { licenses, settings }: BindingSeen): LicenseOffer {
   if (licenses.length === 0) return offer;
-  const pinned = new Set(wishes.flatMap(({ spec }) => (spec.pinned ? [spec.licenseRef.name] : [])));
+  const pinned = new Set(settings.flatMap(({ spec }) => (spec.pinned ? [spec.licenseRef.name] : [])));
   const own = new Map<LicenseCandidate, BindingTarget>(
     licenses.map((license) => [clusterLicenseCandidate(license, pinned), { kind: "license", license }]),
   );
@@ -99,10 +99,10 @@ function withLicenses(offer: LicenseOffer, { licenses, wishes }: BindingSeen): L
 function isLetGo(
   { choice, reason }: LicenseSelection,
   { onLoss, allowsDowngrade, desired, current }: LicensedCluster,
-  { isSourceGone }: BindingSeen,
+  { isSourceDeleted }: BindingSeen,
 ): boolean {
   if (choice.kind !== "keep") return false;
   if (reason === "AsDesired") return true;
   if (onLoss !== "RevertToBasic") return false;
-  return current?.type === "basic" || (isSourceGone && allowsDowngrade && desired === undefined);
+  return current?.type === "basic" || (isSourceDeleted && allowsDowngrade && desired === undefined);
 }

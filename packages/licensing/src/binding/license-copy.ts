@@ -92,7 +92,7 @@ export function secretsOf(
 export function ownAssociation(
   cluster: Live<ElasticsearchCluster>,
   license: { readonly name: string; readonly uid: string },
-  { pool, before, nowMs }: AssociationParts,
+  { pool, before, nowMs }: AssociationOptions,
 ): Desired<LicenseAssociation> {
   const { association: name } = licenseNames(cluster.metadata.name);
   return {
@@ -110,7 +110,7 @@ export function ownAssociation(
 }
 
 /** Where a licence comes from, and what the association says now. */
-export interface AssociationParts {
+export interface AssociationOptions {
   readonly pool: PoolLicense | undefined;
   readonly before: Live<LicenseAssociation> | undefined;
   readonly nowMs: number;
@@ -130,8 +130,9 @@ function sourceOf(
   before: Live<LicenseAssociation> | undefined,
   nowMs: number,
 ): NonNullable<LicenseAssociation["spec"]["source"]> {
-  const place = { namespace: metadata.namespace ?? "", name: metadata.name, uid: spec.uid };
+  const location = { namespace: metadata.namespace ?? "", name: metadata.name, uid: spec.uid };
   const known = before?.spec.source;
-  const isSame = known?.namespace === place.namespace && known.name === place.name && known.uid === place.uid;
-  return { ...place, since: isSame ? known.since : timeText(nowMs) };
+  const isSame =
+    known?.namespace === location.namespace && known.name === location.name && known.uid === location.uid;
+  return { ...location, since: isSame ? known.since : timeText(nowMs) };
 }

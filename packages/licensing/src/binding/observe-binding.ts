@@ -10,23 +10,23 @@ import type { BindingSeen } from "./decide-binding.ts";
 /** Reads what the choice for a cluster depends on. */
 export function observeBinding(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): BindingSeen {
   const { namespace, name } = cluster.metadata;
-  const place = stores.namespaces.get({ name: namespace });
+  const location = stores.namespaces.get({ name: namespace });
   return {
     cluster,
     pool: stores.pool,
     needOfOthers: (license) => needOfOthers(allocationsOf(stores, license), cluster),
-    isSourceGone: isSourceGone(cluster, stores),
-    hasPlace: ownSource(cluster, stores) !== undefined,
-    namespaceLabels: place === undefined ? undefined : (place.metadata.labels ?? {}),
+    isSourceDeleted: isSourceDeleted(cluster, stores),
+    hasSlot: ownSource(cluster, stores) !== undefined,
+    namespaceLabels: location === undefined ? undefined : (location.metadata.labels ?? {}),
     licenses: licensesFor(stores, cluster),
-    wishes: stores.associations
+    settings: stores.associations
       .listBy(byNamespace, namespace)
       .filter(({ spec }) => spec.origin === "User" && spec.clusterRef.name === name),
   };
 }
 
 /** Whether the licence that a cluster has of the pool is no part of it any more. One that is there and faulty is not gone. */
-function isSourceGone(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): boolean {
+function isSourceDeleted(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): boolean {
   const own = ownSource(cluster, stores);
   if (own === undefined) return false;
   const { source, licenseUid } = own;

@@ -34,7 +34,7 @@ export function poolOffer(seen: BindingSeen, state: RunState): LicenseOffer {
   };
 }
 
-type Limits = Pick<LicenseCandidate, "scopeFault" | "hasCapacity">;
+type Limits = Pick<LicenseCandidate, "scopeProblem" | "hasCapacity">;
 
 /** Licences of an EnterpriseLicense that are not for this cluster, and why. */
 function limitsIn(
@@ -47,10 +47,10 @@ function limitsIn(
   }: BindingSeen & { readonly state: RunState; readonly need: ClusterNeed },
 ): readonly (readonly [LicenseCandidate, Limits])[] {
   if (!isAllowed(pool, namespaceLabels))
-    return pool.nested.map(({ candidate }) => [candidate, { scopeFault: "NamespaceNotAllowed" }]);
+    return pool.nested.map(({ candidate }) => [candidate, { scopeProblem: "NamespaceNotAllowed" }]);
   // Its signature would be readable in the namespace, and its place taken, for a cluster that may never run (security/114).
   if (state !== "running")
-    return pool.nested.map(({ candidate }) => [candidate, { scopeFault: "ClusterNotRunning" }]);
+    return pool.nested.map(({ candidate }) => [candidate, { scopeProblem: "ClusterNotRunning" }]);
   const { license } = pool;
   if (license.spec.capacityPolicy?.mode !== "Enforce") return [];
   const others = needOfOthers(license);

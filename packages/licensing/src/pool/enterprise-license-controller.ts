@@ -99,9 +99,9 @@ function reconcile(
   for (const event of report.events) ctx.events.record(event);
   return {
     outcome:
-      read.fault === undefined
+      read.problem === undefined
         ? settled(sleepUntil(report.nextMs, nowMs, settings.parameters))
-        : stalled(read.fault, settings.parameters.maxSleepMs),
+        : stalled(read.problem, settings.parameters.maxSleepMs),
     status: report.status,
     conditions: report.conditions,
   };

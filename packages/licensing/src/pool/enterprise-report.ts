@@ -23,7 +23,7 @@ export interface EnterpriseReport {
 }
 
 /** Where and when a report is made. */
-export interface ReportParts {
+export interface ReportOptions {
   readonly nowMs: number;
   readonly parameters: LicenseParameters;
   readonly before: EnterpriseLicense["status"];
@@ -33,7 +33,7 @@ export interface ReportParts {
 export function enterpriseReport(
   read: PoolLicense,
   allocations: readonly Allocation[],
-  { nowMs, parameters, before }: ReportParts,
+  { nowMs, parameters, before }: ReportOptions,
 ): EnterpriseReport {
   const times = licenseState(read, nowMs, parameters);
   const expiry = expiryReport(times, read.expiryMs, before?.conditions);
@@ -44,7 +44,7 @@ export function enterpriseReport(
     events: [...expiry.events, ...capacityEvents(capacityUpdate, before), ...signatureEvents(read, before)],
     conditions: [
       signatureCondition(read),
-      validCondition(read.fault?.reason ?? times.state, read.fault?.message ?? ""),
+      validCondition(read.problem?.reason ?? times.state, read.problem?.message ?? ""),
       expiry.condition,
       capacityUpdate,
       namespaceCondition(read),
@@ -53,7 +53,7 @@ export function enterpriseReport(
   };
 }
 
-interface StatusParts extends ReportParts {
+interface StatusOptions extends ReportOptions {
   readonly times: LicenseTimes;
   readonly capacity: Capacity;
 }
@@ -61,11 +61,11 @@ interface StatusParts extends ReportParts {
 function statusOf(
   read: PoolLicense,
   allocations: readonly Allocation[],
-  { times, capacity, nowMs, parameters, before }: StatusParts,
+  { times, capacity, nowMs, parameters, before }: StatusOptions,
 ): StatusOf<EnterpriseLicense> {
   const isCounting = read.license.spec.maxInstances !== undefined;
   return {
-    state: read.fault === undefined ? times.state : "Invalid",
+    state: read.problem === undefined ? times.state : "Invalid",
     startTime: timeText(read.startMs),
     expiryTime: timeText(read.expiryMs),
     nextTransitionTime: times.nextMs === undefined ? undefined : timeText(times.nextMs),
@@ -86,9 +86,9 @@ function statusOf(
       return {
         uid: candidate.uid,
         type: candidate.type,
-        state: candidate.fault === undefined ? state : ("Invalid" as const),
+        state: candidate.problem === undefined ? state : ("Invalid" as const),
         expiryTime: timeText(expiryMs),
-        reason: candidate.fault,
+        reason: candidate.problem,
       };
     }),
   };
@@ -100,8 +100,8 @@ function capacityCondition(
 ): ConditionUpdate {
   const type = "CapacityOK";
   const amount = `${String(used)} of ${String(limit)} ${spec.maxInstances === undefined ? "resource units" : "instances"} are used.`;
-  const isOver = used > allowed && spec.capacityPolicy?.mode !== "Report";
-  return isOver
+  const isFinished = used > allowed && spec.capacityPolicy?.mode !== "Report";
+  return isFinished
     ? { type, status: "False", reason: reasons.capacityExceeded, message: amount }
     : { type, status: "True", reason: reasons.withinCapacity, message: amount };
 }
@@ -117,10 +117,10 @@ function capacityEvents(
     : [{ type: "Warning", reason: reasons.capacityExceeded, action: "CountUse", note: message }];
 }
 
-function signatureCondition({ fault, isSignatureValid }: PoolLicense): ConditionUpdate {
+function signatureCondition({ problem, isSignatureValid }: PoolLicense): ConditionUpdate {
   const type = "SignatureValid";
-  const isAbout = fault?.reason.startsWith("Signature") ?? false;
-  if (isAbout && fault !== undefined) return { type, status: "False", ...fault };
+  const isAbout = problem?.reason.startsWith("Signature") ?? false;
+  if (isAbout && problem !== undefined) return { type, status: "False", ...problem };
   if (isSignatureValid === true)
     return { type, status: "True", reason: reasons.valid, message: "The vendor signed the licence." };
   return {
@@ -139,9 +139,9 @@ function signatureEvents(read: PoolLicense, before: EnterpriseLicense["status"])
     : [{ type: "Warning", reason: reasons.signatureInvalid, action: "VerifySignature", note: message }];
 }
 
-function namespaceCondition({ fault }: PoolLicense): ConditionUpdate {
+function namespaceCondition({ problem }: PoolLicense): ConditionUpdate {
   const type = "NamespaceAccepted";
-  return fault?.reason === reasons.wrongNamespace
-    ? { type, status: "False", ...fault }
+  return problem?.reason === reasons.wrongNamespace
+    ? { type, status: "False", ...problem }
     : { type, status: "True", reason: reasons.valid, message: "The licence is in the licence namespace." };
 }

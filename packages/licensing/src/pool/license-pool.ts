@@ -5,7 +5,7 @@ import {
   isEnterpriseSigned,
   isStackSigned,
   type LicenseCandidate,
-  type LicenseFault,
+  type LicenseProblem,
   type NestedLicenseSpec,
   rankCandidates,
   type RankedCandidates,
@@ -25,15 +25,15 @@ export interface PoolLicense {
   readonly startMs: number;
   readonly expiryMs: number;
   /** Why nothing of it can be used. */
-  readonly fault?: PoolFault | undefined;
+  readonly problem?: PoolProblem | undefined;
   /** True or false by the vendor's key; undefined where none is configured. */
   readonly isSignatureValid?: boolean | undefined;
   readonly nested: readonly NestedLicense[];
 }
 
 /** What is wrong with an EnterpriseLicense. */
-export interface PoolFault {
-  readonly reason: LicenseFault | typeof reasons.wrongNamespace | typeof reasons.eulaNotAccepted;
+export interface PoolProblem {
+  readonly reason: LicenseProblem | typeof reasons.wrongNamespace | typeof reasons.eulaNotAccepted;
   readonly message: string;
 }
 
@@ -60,14 +60,14 @@ export function readPoolLicense(license: Live<EnterpriseLicense>, reading: PoolR
   const isHere = metadata.namespace === reading.licenseNamespace;
   const outer = isHere ? outerSignature(license, reading) : undefined;
   const isSignatureValid = verified(license, outer, reading.vendorKey);
-  const fault = faultOf(license, outer, { isSignatureValid, reading });
+  const problem = problemOf(license, outer, { isSignatureValid, reading });
   return {
     license,
     ...times,
-    fault,
+    problem,
     isSignatureValid,
     nested: isHere
-      ? clusterLicenses.map((nested) => readNested(nested, { license, times, fault, reading }))
+      ? clusterLicenses.map((nested) => readNested(nested, { license, times, problem, reading }))
       : [],
   };
 }
@@ -104,11 +104,11 @@ interface Checked {
   readonly reading: PoolReading;
 }
 
-function faultOf(
+function problemOf(
   { spec }: Live<EnterpriseLicense>,
   outer: SignatureRead | undefined,
   { isSignatureValid, reading }: Checked,
-): PoolFault | undefined {
+): PoolProblem | undefined {
   if (outer === undefined)
     return {
       reason: reasons.wrongNamespace,
@@ -119,7 +119,7 @@ function faultOf(
       reason: reasons.eulaNotAccepted,
       message: "The terms of a trial must be accepted: set spec.eula.accepted.",
     };
-  if (outer.kind === "fault") return { reason: outer.fault, message: `${outer.message}.` };
+  if (outer.kind === "fault") return { reason: outer.problem, message: `${outer.message}.` };
   return isSignatureValid === false
     ? {
         reason: "SignatureInvalid",
@@ -131,11 +131,11 @@ function faultOf(
 interface Around {
   readonly license: Live<EnterpriseLicense>;
   readonly times: { readonly startMs: number; readonly expiryMs: number };
-  readonly fault: PoolFault | undefined;
+  readonly problem: PoolProblem | undefined;
   readonly reading: PoolReading;
 }
 
-function readNested(nested: NestedLicenseSpec, { license, times, fault, reading }: Around): NestedLicense {
+function readNested(nested: NestedLicenseSpec, { license, times, problem, reading }: Around): NestedLicense {
   const { signatureRef: own, ...spec } = nested;
   const ref = own ?? { name: license.spec.signatureRef.name, key: nested.uid };
   const signature = readSignature({
@@ -147,14 +147,14 @@ function readNested(nested: NestedLicenseSpec, { license, times, fault, reading 
   const plain = stackCandidate({ spec, source, signature });
   const isForged =
     reading.vendorKey !== undefined &&
-    plain.fault === undefined &&
+    plain.problem === undefined &&
     !isStackSigned({ spec, source, signature }, reading.vendorKey);
-  const faulty = isForged ? ("SignatureInvalid" as const) : plain.fault;
-  const known = faulty ?? (fault === undefined ? undefined : ("ParentInvalid" as const));
+  const invalid = isForged ? ("SignatureInvalid" as const) : plain.problem;
+  const known = invalid ?? (problem === undefined ? undefined : ("ParentInvalid" as const));
   return {
     spec,
     signature,
-    candidate: { ...plain, parent: times, ...definedFields({ fault: known }) },
+    candidate: { ...plain, parent: times, ...definedFields({ problem: known }) },
   };
 }
 

@@ -7,7 +7,7 @@ import { connect, eventually, makeIdentity } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
-import { type LicenceBench, setUpBench } from "../support/licence-bench.ts";
+import { type LicenseBench, setUpBench } from "../support/license-bench.ts";
 import { enforce, refusalOf } from "../support/license-policies.ts";
 
 const root = new URL("../../../../config/", import.meta.url);
@@ -16,7 +16,7 @@ async function sample(file: string): Promise<KubeObject> {
   return parse(await readFile(new URL(`samples/${file}`, root), "utf8")) as KubeObject;
 }
 
-function inTeam(bench: LicenceBench, object: KubeObject, spec: object = {}): KubeObject {
+function inTeam(bench: LicenseBench, object: KubeObject, spec: object = {}): KubeObject {
   const own = (object as unknown as { readonly spec: object }).spec;
   const changed = {
     ...object,

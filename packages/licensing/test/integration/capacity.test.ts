@@ -3,7 +3,7 @@ import { enterpriseLicense, licenseAssociation } from "@quartermaster/api/licens
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { setUpBench, type LicenceBench } from "../support/licence-bench.ts";
+import { setUpBench, type LicenseBench } from "../support/license-bench.ts";
 
 const capacityOk =
   (status: string) =>
@@ -14,7 +14,7 @@ const capacityOk =
   }): boolean =>
     license.status?.conditions?.some((each) => each.type === "CapacityOK" && each.status === status) ?? false;
 
-async function bound(bench: LicenceBench): Promise<readonly string[]> {
+async function bound(bench: LicenseBench): Promise<readonly string[]> {
   const { items } = await bench.client.listPage(licenseAssociation.kind, { namespace: bench.team });
   return items.map(({ spec }) => spec.clusterRef.name).toSorted();
 }
@@ -111,7 +111,7 @@ describe("capacity", () => {
     };
     await bench.createCluster("a", { nodes: 3 });
     await bench.association("a-license", ({ spec }) => spec.source?.grantedNodes === 3);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await resize(6);
     await bench.enterprise("e", capacityOk("False"));
     const still = await bench.association("a-license", () => true);
@@ -119,7 +119,7 @@ describe("capacity", () => {
     await resize(5);
     await bench.association("a-license", ({ spec }) => spec.source?.grantedNodes === 5);
     await bench.enterprise("e", capacityOk("True"));
-    const writes = (await bench.writes(mark)).filter(
+    const writes = (await bench.writes(position)).filter(
       ({ resource, subresource }) => resource === "licenseassociations" && subresource !== "status",
     );
     expect(writes).toHaveLength(1);
@@ -172,7 +172,7 @@ describe("several licences for one cluster", () => {
   test("[licensing/A2] a user's gold beside the controller's platinum is superseded, with one event", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [{ uid: "p1" }]);
-    await bench.createLicence("gold", { uid: "g1", type: "gold" });
+    await bench.createLicense("gold", { uid: "g1", type: "gold" });
     await bench.createCluster("logs");
     await bench.associate("mine", { clusterRef: { name: "logs" }, licenseRef: { name: "gold" } });
     await bench.association("logs-license", ({ spec }) => spec.licenseRef.uid === "p1");

@@ -4,10 +4,10 @@ import { secrets } from "@quartermaster/runtime/kinds";
 import { connect, eventually, makeIdentity } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { type LicenceBench, setUpBench } from "../support/licence-bench.ts";
+import { type LicenseBench, setUpBench } from "../support/license-bench.ts";
 import { enforce, refusalOf } from "../support/license-policies.ts";
 
-async function namesIn(bench: LicenceBench, kind: "associations" | "secrets"): Promise<readonly string[]> {
+async function namesIn(bench: LicenseBench, kind: "associations" | "secrets"): Promise<readonly string[]> {
   const { items } =
     kind === "secrets"
       ? await bench.client.listPage(secrets, { namespace: bench.team })
@@ -16,7 +16,7 @@ async function namesIn(bench: LicenceBench, kind: "associations" | "secrets"): P
 }
 
 /** A bystander gets its license after everything that was queued before it. */
-async function bystanderIsServed(bench: LicenceBench, name: string): Promise<void> {
+async function bystanderIsServed(bench: LicenseBench, name: string): Promise<void> {
   await bench.createCluster(name);
   await bench.association(`${name}-license`, ({ spec }) => spec.source !== undefined);
 }
@@ -88,7 +88,7 @@ describe("a tenant who does not run what it asks licenses for", () => {
 });
 
 describe("a tenant who edits the copy of a license", () => {
-  async function editCopy(bench: LicenceBench, client: LicenceBench["client"], body: object): Promise<void> {
+  async function editCopy(bench: LicenseBench, client: LicenseBench["client"], body: object): Promise<void> {
     await client.patch(
       clusterLicense.kind,
       { namespace: bench.team, name: "logs-pool" },

@@ -2,13 +2,13 @@ import { licenseAssociation } from "@quartermaster/api/licensing";
 import { eventually } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
-import { setUpBench } from "../support/licence-bench.ts";
+import { setUpBench } from "../support/license-bench.ts";
 
 const clusterCount = process.env["QM_CAMPAIGN"] === "1" ? 500 : 100;
 
 test("[licensing/R2] a licence is added to 100 clusters here, 500 in the campaign: each is reconciled once, and nothing is written where the licence stays", async () => {
   await using bench = await setUpBench({ isOperating: false });
-  await bench.createLicence("shared", { uid: "p1", daysLeft: 300 });
+  await bench.createLicense("shared", { uid: "p1", daysLeft: 300 });
   const names = Array.from({ length: clusterCount }, (_, at) => `c${String(at)}`);
   for (let at = 0; at < names.length; at += 25)
     await Promise.all(names.slice(at, at + 25).map(async (name) => await bench.createCluster(name)));
@@ -38,12 +38,12 @@ test("[licensing/R2] a licence is added to 100 clusters here, 500 in the campaig
     },
     { everyMs: 1000 },
   );
-  const mark = await bench.cluster.audit.mark();
+  const position = await bench.cluster.audit.position();
   reconciles = 0;
   await bench.createEnterprise("e", [{ uid: "p2", daysLeft: 200 }]);
   await eventually((see) => see(reconciles) >= clusterCount || undefined);
   await bench.enterprise("e", ({ status }) => status?.state === "Valid");
   expect(reconciles).toBe(clusterCount);
-  const writes = await bench.writes(mark);
+  const writes = await bench.writes(position);
   expect(writes.map(({ resource, name }) => `${resource} ${name ?? ""}`)).toEqual(["enterpriselicenses e"]);
 }, 240_000);

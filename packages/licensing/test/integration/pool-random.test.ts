@@ -1,7 +1,7 @@
 import { elasticsearchCluster } from "@quartermaster/api";
 import { expect, test } from "vitest";
 
-import { type LicenceBench, setUpBench } from "../support/licence-bench.ts";
+import { type LicenseBench, setUpBench } from "../support/license-bench.ts";
 
 /** In a campaign a thousand operations. */
 const rounds = process.env["QM_CAMPAIGN"] === "1" ? 50 : 2;
@@ -21,12 +21,12 @@ function numbers(seed: number): (below: number) => number {
 
 /** Nodes of each cluster that is there, also of those in deletion. */
 class Clusters {
-  readonly #bench: LicenceBench;
+  readonly #bench: LicenseBench;
   readonly #next = numbers(45);
   readonly #nodes = new Map<string, number>();
   readonly #leaving = new Set<string>();
 
-  constructor(bench: LicenceBench) {
+  constructor(bench: LicenseBench) {
     this.#bench = bench;
   }
 

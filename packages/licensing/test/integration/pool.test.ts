@@ -9,8 +9,8 @@ import { secrets } from "@quartermaster/runtime/kinds";
 import { connect, eventually, makeIdentity } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { explainLicenses, licensingSettings, readLicenseWorld } from "../../src/index.ts";
-import { setUpBench, type LicenceBench } from "../support/licence-bench.ts";
+import { explainLicenses, licensingSettings, readLicenseState } from "../../src/index.ts";
+import { setUpBench, type LicenseBench } from "../support/license-bench.ts";
 import { signatureText } from "../support/signatures.ts";
 
 const applied = (uid: string, more: object = {}): object => ({
@@ -18,7 +18,7 @@ const applied = (uid: string, more: object = {}): object => ({
 });
 
 /** Names of what is in the namespace of the team besides what Kubernetes puts there. */
-async function secretsOf(bench: LicenceBench): Promise<readonly string[]> {
+async function secretsOf(bench: LicenseBench): Promise<readonly string[]> {
   const { items } = await bench.client.listPage(secrets, { namespace: bench.team });
   return items.map(({ metadata }) => metadata.name);
 }
@@ -48,8 +48,8 @@ describe("a pool", () => {
       { name: copy.spec.signatureRef.name, type: "license.k8s.elastic.co/signature", keys: ["p1"] },
     ]);
     expect(items[0]?.data?.["p1"]).toBe(btoa(signatureText("p1")));
-    const { items: licences } = await bench.client.listPage(clusterLicense.kind, { namespace: bench.team });
-    expect(licences).toHaveLength(1);
+    const { items: licenses } = await bench.client.listPage(clusterLicense.kind, { namespace: bench.team });
+    expect(licenses).toHaveLength(1);
     const [explained] = association.status?.explanation?.candidates ?? [];
     expect(explained).toMatchObject({
       uid: "p1",
@@ -74,7 +74,7 @@ describe("a pool", () => {
     await bench.report("logs", applied("p1"));
     await bench.association("logs-license", ({ status }) => status?.state === "Applied");
     await bench.enterprise("e", ({ status }) => status?.used === 1);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.client.patch(
       elasticsearchCluster.kind,
       { namespace: bench.team, name: "logs" },
@@ -84,7 +84,7 @@ describe("a pool", () => {
     );
     await bench.createCluster("other");
     await bench.association("other-license", ({ status }) => status?.state === "Pending");
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     expect(writes.filter(({ name }) => name?.startsWith("logs") ?? false)).toEqual([]);
   });
 
@@ -121,7 +121,7 @@ describe("a pool", () => {
     await bench.association("logs-license", ({ spec }) => spec.licenseRef.uid === "p1");
     await bench.report("logs", applied("p1"));
     await bench.association("logs-license", ({ status }) => status?.appliedUid === "p1");
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.client.delete(enterpriseLicense.kind, { namespace: bench.pool, name: "one" });
     await bench.association(
       "logs-license",
@@ -130,7 +130,7 @@ describe("a pool", () => {
     await bench.report("logs", applied("p2"));
     await bench.association("logs-license", ({ status }) => status?.appliedUid === "p2");
     // The search domain starts basic where the copy is gone: it was replaced, never deleted.
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     const deleted = writes.filter(({ verb, resource }) => verb === "delete" && resource !== "secrets");
     expect(deleted).toEqual([]);
     await eventually(
@@ -142,7 +142,7 @@ describe("a pool", () => {
   test("a direct link is never touched, and takes part in the choice", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [{ uid: "g1", type: "gold" }]);
-    const direct = await bench.createLicence("logs", { uid: "p9" });
+    const direct = await bench.createLicense("logs", { uid: "p9" });
     await bench.createCluster("logs");
     const association = await bench.association("logs-license", ({ status }) => status?.state === "Pending");
     expect(association.spec).toMatchObject({ licenseRef: { name: "logs", uid: "p9" } });
@@ -182,7 +182,7 @@ describe("a pool", () => {
   test("an object of somebody else under our name is left alone, and reported", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [{ uid: "p1" }]);
-    const foreign = await bench.createLicence("logs-pool", { uid: "mine", type: "gold" });
+    const foreign = await bench.createLicense("logs-pool", { uid: "mine", type: "gold" });
     await bench.createCluster("logs");
     await eventually(async () => (await bench.events("logs")).includes("NameTaken") || undefined);
     const after = await bench.client.get(clusterLicense.kind, { namespace: bench.team, name: "logs-pool" });
@@ -232,11 +232,11 @@ describe("a pool", () => {
     });
     await using link = connect(reader);
     const settings = { ...licensingSettings, licenseNamespace: bench.pool };
-    const world = await readLicenseWorld(link.client, {
+    const state = await readLicenseState(link.client, {
       licenseNamespace: bench.pool,
       signal: AbortSignal.timeout(30_000),
     });
-    const explained = explainLicenses(world, Date.now(), settings).find(
+    const explained = explainLicenses(state, Date.now(), settings).find(
       ({ cluster: { metadata } }) => metadata.namespace === bench.team,
     );
     const { selection, candidates } = explained?.binding ?? { selection: undefined, candidates: [] };
@@ -252,7 +252,7 @@ describe("a pool", () => {
 
   test("conditions about the signature follow what the clusters report", async () => {
     await using bench = await setUpBench();
-    await bench.createLicence("logs", { uid: "direct" });
+    await bench.createLicense("logs", { uid: "direct" });
     await bench.createCluster("logs");
     const ref = { namespace: bench.team, name: "logs" };
     const signature = (status: string, reason: string) => (license: ClusterLicense) =>

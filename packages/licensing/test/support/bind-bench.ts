@@ -78,12 +78,12 @@ export function bindBench(given: BoundBefore = {}): BindBench {
   };
 }
 
-interface Place {
+interface Location {
   readonly api: RecordedReconcile;
   readonly cluster: Live<ElasticsearchCluster>;
 }
 
-function putOwned({ api, cluster }: Place, kind: Kind, object: Pick<KubeObject, "metadata">): Live {
+function putOwned({ api, cluster }: Location, kind: Kind, object: Pick<KubeObject, "metadata">): Live {
   const metadata = { namespace: "team", ...object.metadata, ownerReferences: [controllerReference(cluster)] };
   return api.put(kind, { apiVersion: "", kind: kind.kind, ...object, metadata });
 }

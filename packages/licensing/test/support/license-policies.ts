@@ -4,7 +4,7 @@ import { classify, type Kind, type KubeObject } from "@quartermaster/runtime";
 import { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } from "@quartermaster/runtime/kinds";
 import { parseAllDocuments } from "yaml";
 
-import type { LicenceBench } from "./licence-bench.ts";
+import type { LicenseBench } from "./license-bench.ts";
 
 const root = new URL("../../../../config/", import.meta.url);
 
@@ -20,7 +20,7 @@ export async function refusalOf(attempt: () => Promise<unknown>): Promise<string
 }
 
 /** The shipped policies as copies for the namespace of the team; the disposable takes them away. */
-export async function enforce(bench: LicenceBench): Promise<AsyncDisposable> {
+export async function enforce(bench: LicenseBench): Promise<AsyncDisposable> {
   const stack = new AsyncDisposableStack();
   const documents = parseAllDocuments(await readFile(new URL("policy/licensing.yaml", root), "utf8"));
   for (const document of documents) {

@@ -3,7 +3,7 @@ import { clusterLicense, licenseAssociation, LICENSING_GROUP } from "@quartermas
 import { secrets } from "@quartermaster/runtime/kinds";
 import type { Workload, WorkloadRun } from "@quartermaster/testkit";
 
-import { type LicenceBench, setUpBench } from "./licence-bench.ts";
+import { type LicenseBench, setUpBench } from "./license-bench.ts";
 
 /** A cluster gets a license of the pool, then a better one, then the pool is emptied: every write of the binding. */
 export const licensingWorkload: Workload = {
@@ -40,7 +40,7 @@ export const licensingWorkload: Workload = {
   },
 };
 
-function stepsOf(bench: LicenceBench): WorkloadRun["steps"] {
+function stepsOf(bench: LicenseBench): WorkloadRun["steps"] {
   const appliedUid = async (): Promise<string | undefined> => {
     const ref = { namespace: bench.team, name: "logs-license" };
     return (await bench.client.find(licenseAssociation.kind, ref))?.status?.appliedUid;
@@ -75,7 +75,7 @@ function stepsOf(bench: LicenceBench): WorkloadRun["steps"] {
 }
 
 /** The search domain's part: the engine accepts the license that the association names. */
-async function reportOffered(bench: LicenceBench): Promise<void> {
+async function reportOffered(bench: LicenseBench): Promise<void> {
   const ref = { namespace: bench.team, name: "logs-license" };
   const uid = (await bench.client.find(licenseAssociation.kind, ref))?.spec.licenseRef.uid;
   if (uid === undefined) return;
@@ -83,12 +83,12 @@ async function reportOffered(bench: LicenceBench): Promise<void> {
   await bench.report("logs", { capacity: { presentNodes: 1 }, license });
 }
 
-async function signatures({ client, team }: LicenceBench) {
+async function signatures({ client, team }: LicenseBench) {
   const { items } = await client.listPage(secrets, { namespace: team });
   return items;
 }
 
-async function endState(bench: LicenceBench): Promise<unknown> {
+async function endState(bench: LicenseBench): Promise<unknown> {
   const { client, team: namespace } = bench;
   const licenses = await client.listPage(clusterLicense.kind, { namespace });
   const associations = await client.listPage(licenseAssociation.kind, { namespace });
@@ -99,7 +99,7 @@ async function endState(bench: LicenceBench): Promise<unknown> {
   };
 }
 
-async function isCleared(bench: LicenceBench): Promise<boolean> {
+async function isCleared(bench: LicenseBench): Promise<boolean> {
   const ref = { namespace: bench.team, name: "logs" };
   if ((await bench.client.find(elasticsearchCluster.kind, ref)) !== undefined) return false;
   const end = await endState(bench);

@@ -13,7 +13,7 @@ import {
 
 const nowMs = Date.UTC(2025, 5, 1);
 
-function licence(name: string, type: string, daysLeft = 300): Live<ClusterLicense> {
+function current(name: string, type: string, daysLeft = 300): Live<ClusterLicense> {
   return {
     metadata: { name, namespace: "team" },
     spec: { uid: `${name}-uid`, type, issueDate: nowMs - 100 * dayMs, expiryDate: nowMs + daysLeft * dayMs },
@@ -37,8 +37,8 @@ const association = (uid?: string): Live<LicenseAssociation> =>
     },
   }) as unknown as Live<LicenseAssociation>;
 
-const gold = licence("gold", "gold");
-const platinum = licence("platinum", "platinum");
+const gold = current("gold", "gold");
+const platinum = current("platinum", "platinum");
 const underPlatinum = { uid: "platinum-uid", type: "platinum", state: "Applied" };
 const base: AssociationSeen = {
   association: association(),
@@ -139,7 +139,7 @@ test.each<{ readonly name: string; readonly given: Partial<AssociationSeen>; rea
   },
   {
     name: "expired",
-    given: { license: licence("gold", "gold", -1), rivals: [licence("gold", "gold", -1)] },
+    given: { license: current("gold", "gold", -1), rivals: [current("gold", "gold", -1)] },
     want: { state: "Rejected", reason: "Expired" },
   },
 ])("$name: how an association stands", ({ given, want }) => {

@@ -145,7 +145,7 @@ describe("what a binding writes", () => {
 });
 
 /** What must not be so at any moment. */
-function faultsOf({ api, now }: BindBench, { kind }: BindingTarget): readonly string[] {
+function problemsOf({ api, now }: BindBench, { kind }: BindingTarget): readonly string[] {
   const { copy: left, association } = now();
   if (left === undefined) return [];
   const ref = { namespace: "team", name: left.spec.signatureRef.name };
@@ -183,7 +183,7 @@ describe("wherever a binding stops", () => {
         },
       });
       await Promise.allSettled([stopped.run(target)]);
-      wrong.push(...faultsOf(stopped, target).map((fault) => `${String(at)}: ${fault}`));
+      wrong.push(...problemsOf(stopped, target).map((problem) => `${String(at)}: ${problem}`));
     }
     expect(wrong).toEqual([]);
   });

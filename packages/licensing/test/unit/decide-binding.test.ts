@@ -4,7 +4,7 @@ import { dayMs, licenseParameters } from "@quartermaster/license-selection";
 import { controllerReference, type Live } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { explainLicenses, type LicenseWorld } from "../../src/explain/license-world.ts";
+import { explainLicenses, type LicenseState } from "../../src/explain/license-state.ts";
 import { enterpriseReport } from "../../src/pool/enterprise-report.ts";
 import { readPoolLicense } from "../../src/pool/license-pool.ts";
 import { aCluster, anEnterprise, nowMs, theSignatures } from "../support/license-objects.ts";
@@ -40,16 +40,16 @@ function bound(
   } as unknown as Live<LicenseAssociation>;
 }
 
-function world(
+function state(
   cluster: Live<ElasticsearchCluster>,
   enterprise: readonly Live<EnterpriseLicense>[],
   associations: readonly Live<LicenseAssociation>[] = [],
-): LicenseWorld {
+): LicenseState {
   const secrets = enterprise.map((each) => theSignatures(each));
   return { clusters: [cluster], licenses: [], associations, namespaces: [], enterprise, secrets };
 }
 
-function decided(given: LicenseWorld, atMs = nowMs): readonly [string | undefined, string | undefined] {
+function decided(given: LicenseState, atMs = nowMs): readonly [string | undefined, string | undefined] {
   const [explained] = explainLicenses(given, atMs, settings);
   return [explained?.binding.target.kind, explained?.binding.selection.reason];
 }
@@ -60,7 +60,7 @@ describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
     aCluster("logs", { license: under("p1"), ...more });
   const willing = running({ annotations: revert });
   const { spec, ...rest } = anEnterprise("e", ["p1"]);
-  const faulty = { ...rest, spec: { ...spec, signatureRef: { name: "signatures", key: "absent" } } };
+  const invalid = { ...rest, spec: { ...spec, signatureRef: { name: "signatures", key: "absent" } } };
 
   test.each<{
     readonly name: string;
@@ -105,7 +105,7 @@ describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
     {
       name: "all of it where the EnterpriseLicense is there and cannot be read",
       cluster: willing,
-      pool: [faulty],
+      pool: [invalid],
       want: ["keep", "NoLicenseAvailable"],
     },
     {
@@ -121,13 +121,13 @@ describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
       want: ["release", "NoLicenseAvailable"],
     },
   ])("$name", ({ cluster, pool = [], source = here, want }) => {
-    expect(decided(world(cluster, pool, [bound(cluster, source)]))).toEqual(want);
+    expect(decided(state(cluster, pool, [bound(cluster, source)]))).toEqual(want);
   });
 
   test("an association that the cluster does not control says nothing about a loss", () => {
     const stranger = aCluster("other");
     const forged = { ...bound(stranger, here), metadata: { name: "logs-license", namespace: "team" } };
-    expect(decided(world(willing, [], [forged as Live<LicenseAssociation>]))).toEqual([
+    expect(decided(state(willing, [], [forged as Live<LicenseAssociation>]))).toEqual([
       "keep",
       "NoLicenseAvailable",
     ]);
@@ -135,7 +135,7 @@ describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
 
   test("after 15 minutes without it the choice is basic, as the search domain acts", () => {
     const lost = { ...under("p1"), lostSince: "2025-06-01T00:00:00Z" };
-    const given = world(aCluster("logs", { license: lost, annotations: revert }), []);
+    const given = state(aCluster("logs", { license: lost, annotations: revert }), []);
     const [before, after] = [14, 15].map(
       (minutes) => explainLicenses(given, nowMs + minutes * 60_000, settings)[0],
     );
@@ -150,7 +150,7 @@ test("[licensing/N1] an EnterpriseLicense in another namespace is flagged, offer
     licenseNamespace: "licenses",
     secretOf: () => theSignatures(stray),
   });
-  expect(read).toMatchObject({ fault: { reason: "WrongNamespace" }, nested: [] });
+  expect(read).toMatchObject({ problem: { reason: "WrongNamespace" }, nested: [] });
   const { conditions, status } = enterpriseReport(read, [], {
     nowMs,
     parameters: licenseParameters,
@@ -161,13 +161,13 @@ test("[licensing/N1] an EnterpriseLicense in another namespace is flagged, offer
     status: "False",
     reason: "WrongNamespace",
   });
-  expect(decided(world(aCluster("logs"), [stray]))).toEqual(["keep", "NoLicenseAvailable"]);
+  expect(decided(state(aCluster("logs"), [stray]))).toEqual(["keep", "NoLicenseAvailable"]);
 });
 
 test("[security/64] a label gets a tenant nothing that the pool does not cover", () => {
-  const wish = { labels: { "k8s.elastic.co/desired-license": "platinum" } };
+  const overrides = { labels: { "k8s.elastic.co/desired-license": "platinum" } };
   const full = anEnterprise("e", ["p1"], { capacityPolicy: { mode: "Enforce", limit: 2 } });
-  const [explained] = explainLicenses(world(aCluster("logs", wish), [full]), nowMs, settings);
+  const [explained] = explainLicenses(state(aCluster("logs", overrides), [full]), nowMs, settings);
   expect(explained?.binding).toMatchObject({
     target: { kind: "keep" },
     selection: { verdicts: ["CapacityExceeded"] },
@@ -178,8 +178,8 @@ test("a bound cluster that outgrows an enforced cap stays bound and is flagged; 
   const full = anEnterprise("e", ["p1"], { capacityPolicy: { mode: "Enforce", limit: 2 } });
   const cluster = aCluster("logs", { license: under("p1") });
   const association = bound(cluster, { namespace: "licenses", name: "e" });
-  expect(decided(world(cluster, [full], [association]))).toEqual(["pool", "Kept"]);
-  expect(decided(world(aCluster("new"), [full]))).toEqual(["keep", "NoLicenseAvailable"]);
+  expect(decided(state(cluster, [full], [association]))).toEqual(["pool", "Kept"]);
+  expect(decided(state(aCluster("new"), [full]))).toEqual(["keep", "NoLicenseAvailable"]);
   const read = readPoolLicense(full, { licenseNamespace: "licenses", secretOf: () => theSignatures(full) });
   const { conditions } = enterpriseReport(read, [{ association, cluster, need: { nodes: 3, bytes: 0 } }], {
     nowMs,
@@ -197,5 +197,5 @@ test("[security/62] a clock that is a day off changes no choice, to and fro", ()
   const pool = [anEnterprise("e", ["p1"]), anEnterprise("f", ["p2"])];
   const cluster = aCluster("logs", { license: under("p1") });
   for (const days of [0, 1, -1, 1, 0])
-    expect(decided(world(cluster, pool), nowMs + days * dayMs)).toEqual(["pool", "Kept"]);
+    expect(decided(state(cluster, pool), nowMs + days * dayMs)).toEqual(["pool", "Kept"]);
 });

@@ -72,11 +72,12 @@ describe("clusters that a change elsewhere brings back", () => {
 
   test.each([1, 2, 3, 4])("are all of %i namesakes in as many namespaces", (count) => {
     const known = new KnownClusters();
-    const places = ["a", "b", "c", "d"].slice(0, count);
-    for (const place of places)
-      for (const group of ["all", place]) known.note(group, named(place, "logs", `u-${place}`));
-    expect(known.refs("all")).toEqual(places.map((namespace) => ({ namespace, name: "logs" })));
-    for (const place of places) expect(known.refs(place)).toEqual([{ namespace: place, name: "logs" }]);
+    const seats = ["a", "b", "c", "d"].slice(0, count);
+    for (const location of seats)
+      for (const group of ["all", location]) known.note(group, named(location, "logs", `u-${location}`));
+    expect(known.refs("all")).toEqual(seats.map((namespace) => ({ namespace, name: "logs" })));
+    for (const location of seats)
+      expect(known.refs(location)).toEqual([{ namespace: location, name: "logs" }]);
     expect(known.refs("elsewhere")).toEqual([]);
   });
 

@@ -36,13 +36,13 @@ describe("a pool that was read before", () => {
           versionOf: (name) => versions.get(name) ?? "1",
         });
       const before = read();
-      expect(before.licenses.map(({ fault }) => fault)).toEqual(names.map(() => undefined));
+      expect(before.licenses.map(({ problem }) => problem)).toEqual(names.map(() => undefined));
       expect(read()).toBe(before);
       const [first = ""] = secrets.keys();
       secrets.delete(first);
       versions.set(first, "2");
       const after = read();
-      expect(after.licenses.map(({ fault }) => fault?.reason)).toEqual([
+      expect(after.licenses.map(({ problem }) => problem?.reason)).toEqual([
         "SignatureMissing",
         ...names.slice(1).map(() => undefined),
       ]);

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { signatureReport, type SignatureSeen } from "../../src/cluster-license/signature-report.ts";
 import { aCluster } from "../support/license-objects.ts";
 
-function licence(status: object = {}): Live<ClusterLicense> {
+function license(status: object = {}): Live<ClusterLicense> {
   return {
     metadata: { name: "gold", namespace: "team" },
     spec: { uid: "g1" },
@@ -13,7 +13,7 @@ function licence(status: object = {}): Live<ClusterLicense> {
   } as unknown as Live<ClusterLicense>;
 }
 
-const base: SignatureSeen = { license: licence(), users: [], isPoolCopy: false, hasVendorKey: false };
+const base: SignatureSeen = { license: license(), users: [], isPoolCopy: false, hasVendorKey: false };
 const missing = aCluster("logs", {
   license: { state: "Pending", reason: "SignatureMissing", message: "Secret gold-signature does not exist." },
 });
@@ -71,5 +71,5 @@ test("a signature that turns out wrong is told once", () => {
   const seen = { ...base, users: [rejected] };
   const { events, conditions } = signatureReport(seen);
   expect(events.map(({ reason }) => reason)).toEqual(["SignatureInvalid"]);
-  expect(signatureReport({ ...seen, license: licence({ conditions }) }).events).toEqual([]);
+  expect(signatureReport({ ...seen, license: license({ conditions }) }).events).toEqual([]);
 });

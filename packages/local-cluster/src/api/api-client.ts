@@ -11,7 +11,7 @@ export interface ApiAccess {
 }
 
 /** An answer of the API server, whatever its status code. */
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -46,8 +46,8 @@ export class ApiClient implements Disposable {
     body,
     contentType = "application/json",
     timeoutMs = 10_000,
-  }: ApiRequest): Promise<ApiAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<ApiAnswer>();
+  }: ApiRequest): Promise<ApiResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<ApiResponse>();
     const payload = body === undefined ? undefined : JSON.stringify(body);
     const headers = {
       accept: "application/json",
@@ -76,16 +76,16 @@ export class ApiClient implements Disposable {
 
   /** Applies an object server-side under our own field manager; throws unless the server took it. */
   async apply(path: string, object: unknown): Promise<void> {
-    const answer = await this.send({
+    const reply = await this.send({
       method: "PATCH",
       path: `${path}?fieldManager=local-cluster&force=true`,
       body: object,
       contentType: "application/apply-patch+yaml",
     });
-    if (answer.status >= 300) {
+    if (reply.status >= 300) {
       throw new LocalClusterError(
         "ApiRefused",
-        `The API server answered ${answer.status} to ${path}: ${answer.body.slice(0, 500)}.`,
+        `The API server answered ${reply.status} to ${path}: ${reply.body.slice(0, 500)}.`,
         "This is a fault of ours: please report it.",
       );
     }

@@ -6,7 +6,7 @@ import { compareDottedVersions } from "@quartermaster/runtime/versions";
 import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import type { Component, ComponentName } from "./component.ts";
-import { cacheFolderFull } from "./errors.ts";
+import { cacheDirectoryFull } from "./errors.ts";
 import { type Asset, type GoModule, minorOf } from "./go-module.ts";
 import type { Platform } from "./platform.ts";
 import { runCommand } from "./run-command.ts";
@@ -46,11 +46,11 @@ export async function build(request: BuildRequest): Promise<ReadonlyMap<Componen
     GOARCH: platform.arch,
     GOTMPDIR: temporary,
   };
-  const { code, stderr } = await runCommand({ command: "go", args, cwd: module.folder, env, signal });
+  const { code, stderr } = await runCommand({ command: "go", args, cwd: module.directory, env, signal });
   if (code === 0) return new Map(names.map((name) => [name, join(workplace, name)]));
   // Go has no exit codes of its own, so its words are all there is to tell a full disk by.
   if (/no space left on device|disk quota exceeded/i.test(stderr))
-    throw cacheFolderFull(workplace, new Error(lastLines(stderr)));
+    throw cacheDirectoryFull(workplace, new Error(lastLines(stderr)));
   throw new LocalClusterError(
     "BuildFailed",
     `Building ${names.join(", ")} ${module.version} failed (go build, exit code ${code}):\n${lastLines(stderr)}\n`,
@@ -102,23 +102,23 @@ function kubernetesStamps(version: string): readonly string[] {
 }
 
 /** Why Go cannot build this module here; undefined when it can. */
-export async function goFault(
+export async function goProblem(
   module: GoModule,
   system: System,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   // Asked inside the module: a Go that fetches newer toolchains by itself (GOTOOLCHAIN=auto) then answers as the newer one.
-  const inside = await askVersion(module.folder, system, signal);
+  const inside = await requestVersion(module.directory, system, signal);
   if (inside === "not found") return "Go is not installed (no `go` on PATH)";
   const found =
-    inside ?? (await askVersion(dirname(module.folder), system, signal)) ?? "of an unknown version";
+    inside ?? (await requestVersion(dirname(module.directory), system, signal)) ?? "of an unknown version";
   if (inside !== undefined && compareDottedVersions(inside, module.goVersion) >= 0) return undefined;
   return `Go ${found.replace(/^go/, "")} is too old, ${module.goVersion} is needed`;
 }
 
 const NOT_RUNNABLE: readonly number[] = [126, 127];
 
-async function askVersion(cwd: string, system: System, signal: AbortSignal): Promise<string | undefined> {
+async function requestVersion(cwd: string, system: System, signal: AbortSignal): Promise<string | undefined> {
   const env = { ...system.env, ...BUILD_ENVIRONMENT };
   const { code, stdout } = await runCommand({ command: "go", args: ["env", "GOVERSION"], cwd, env, signal });
   if (NOT_RUNNABLE.includes(code)) return "not found";

@@ -18,7 +18,7 @@ export type CacheEntry =
   | { readonly kind: "broken"; readonly reason: string };
 
 /** The folder that holds the binaries of this module, for this platform, built from exactly these locks and flags. */
-export function cacheFolder(module: GoModule, platform: Platform, system: System): string {
+export function cacheDirectory(module: GoModule, platform: Platform, system: System): string {
   return join(userCache(system, "assets"), cacheKey(module, platform));
 }
 
@@ -30,12 +30,12 @@ export function cacheKey(module: GoModule, { os, arch }: Platform): string {
 }
 
 /** Looks a component up. Its content is hashed only when its time stamp is not the recorded one. */
-export async function lookUp(folder: string, component: ComponentName): Promise<CacheEntry> {
-  const path = join(folder, component);
+export async function lookUp(directory: string, component: ComponentName): Promise<CacheEntry> {
+  const path = join(directory, component);
   const found = await stat(path).catch(undefinedIfAbsent);
   if (found === undefined) return { kind: "absent" };
   const seal = await readSeal(path);
-  const reason = await faultOf(path, seal, found);
+  const reason = await problemOf(path, seal, found);
   if (reason === undefined) return { kind: "sound", path };
   await rm(path, { force: true });
   await rm(sealPath(path), { force: true });
@@ -43,15 +43,15 @@ export async function lookUp(folder: string, component: ComponentName): Promise<
 }
 
 /** A place to write to, in the folder itself so that a rename suffices; cleared away by later runs once its writer is dead. */
-export async function openWorkplace(folder: string, system: System): Promise<string> {
-  const workplace = join(folder, `${WORKPLACE_PREFIX}${thisWriter()}-${system.randomHex(4)}`);
+export async function openWorkplace(directory: string, system: System): Promise<string> {
+  const workplace = join(directory, `${WORKPLACE_PREFIX}${thisWriter()}-${system.randomHex(4)}`);
   await mkdir(workplace, { recursive: true });
   return workplace;
 }
 
 /** Takes a finished file into the cache: sealed first, renamed last, so that a cut at any point leaves it absent. */
-export async function store(finished: string, folder: string, component: ComponentName): Promise<string> {
-  const path = join(folder, component);
+export async function store(finished: string, directory: string, component: ComponentName): Promise<string> {
+  const path = join(directory, component);
   await chmod(finished, 0o755);
   await flush(finished);
   const { size, mtimeMs } = await stat(finished);
@@ -61,11 +61,11 @@ export async function store(finished: string, folder: string, component: Compone
 }
 
 /** Removes what killed runs left half done. */
-export async function clearAbandoned(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
+export async function clearAbandoned(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
     const writer = /(?:^work|^lock-draft|\.seal\.json)-(\d+-\d+-[0-9a-f]+)/.exec(name)?.[1];
     if (writer !== undefined && !isWriterAlive(writer))
-      await rm(join(folder, name), { recursive: true, force: true });
+      await rm(join(directory, name), { recursive: true, force: true });
   }
 }
 
@@ -78,7 +78,7 @@ interface Seal {
   readonly mtimeMs: number;
 }
 
-async function faultOf(
+async function problemOf(
   path: string,
   seal: Seal | undefined,
   found: { readonly size: number; readonly mtimeMs: number },
@@ -142,7 +142,7 @@ function undefinedIfReadOnly(error: unknown): undefined {
 
 /** A folder of the cache, and who wants to fill it. */
 export interface LockRequest {
-  readonly folder: string;
+  readonly directory: string;
   readonly system: System;
   readonly signal?: AbortSignal | undefined;
   /** Called once, when another process holds the lock. */
@@ -153,14 +153,14 @@ export interface LockRequest {
  * Makes the second of two processes that want the same binaries wait for the first one's. It only saves work: what keeps
  * the cache whole are unique temporary names and renames, so after an hour's wait we go on without it.
  */
-export async function lockCacheFolder(request: LockRequest): Promise<AsyncDisposable> {
-  const { folder, system, signal } = request;
-  const lock = join(folder, "lock");
-  const draft = join(folder, `lock-draft-${thisWriter()}-${system.randomHex(4)}`);
+export async function lockCacheDirectory(request: LockRequest): Promise<AsyncDisposable> {
+  const { directory, system, signal } = request;
+  const lock = join(directory, "lock");
+  const draft = join(directory, `lock-draft-${thisWriter()}-${system.randomHex(4)}`);
   await writeFile(draft, thisWriter());
   try {
     const deadlineMs = system.nowMs() + LONGEST_WAIT_MS;
-    let told = false;
+    let reported = false;
     while (system.nowMs() < deadlineMs) {
       const holder = await tryLock(draft, lock);
       if (holder === undefined) return { [Symbol.asyncDispose]: async () => await rm(lock, { force: true }) };
@@ -168,8 +168,8 @@ export async function lockCacheFolder(request: LockRequest): Promise<AsyncDispos
         await breakLock(lock, `${draft}-stale`);
         continue;
       }
-      if (!told) request.onWait(pidOf(holder));
-      told = true;
+      if (!reported) request.onWait(pidOf(holder));
+      reported = true;
       await system.sleep(POLL_MS, signal);
     }
     return new AsyncDisposableStack();
@@ -218,13 +218,13 @@ async function readOrEmpty(path: string): Promise<string> {
 function thisWriter(): string {
   const identity = identifyProcess(process.pid);
   if (identity === undefined) throw new Error("a running process has no identity in /proc");
-  return `${identity.pid}-${identity.startTicks}-${bootMark()}`;
+  return `${identity.pid}-${identity.startTicks}-${bootId()}`;
 }
 
 /** True while the process that wrote this name lives; false for anything that is no such name. */
 function isWriterAlive(writer: string): boolean {
   const [pid, startTicks, boot] = writer.split("-");
-  if (pid === undefined || startTicks === undefined || boot !== bootMark()) return false;
+  if (pid === undefined || startTicks === undefined || boot !== bootId()) return false;
   return isAlive({ pid: Number(pid), startTicks });
 }
 
@@ -233,6 +233,6 @@ function pidOf(writer: string): string {
   return writer.split("-")[0] ?? writer;
 }
 
-function bootMark(): string {
+function bootId(): string {
   return readBootId().replaceAll("-", "").slice(0, 8);
 }

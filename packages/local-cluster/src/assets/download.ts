@@ -29,8 +29,8 @@ export type Download =
 /** Fetches a release file, checks its sum against the published one and unpacks it. One try. */
 export async function download(request: DownloadRequest): Promise<Download> {
   const { release, sites, signal } = request;
-  const fault = await sites.faultOf(release.checksumUrl, signal);
-  if (fault !== undefined) return { kind: "unavailable", reason: fault };
+  const problem = await sites.problemOf(release.checksumUrl, signal);
+  if (problem !== undefined) return { kind: "unavailable", reason: problem };
   try {
     return await fetchVerified(request);
   } catch (error) {
@@ -155,11 +155,11 @@ export function releaseOf(
   const base = mirror
     ? `${mirror.replace(/\/+$/, "")}/${component.project}`
     : RELEASE_SITES[component.project];
-  const place = PLACES[component.project](component, version, platform);
+  const location = PLACES[component.project](component, version, platform);
   return {
-    fileUrl: `${base}/${version}/${place.file}`,
-    checksumUrl: `${base}/${version}/${place.checksums}`,
-    archiveMember: place.member,
+    fileUrl: `${base}/${version}/${location.file}`,
+    checksumUrl: `${base}/${version}/${location.checksums}`,
+    archiveMember: location.member,
   };
 }
 
@@ -176,7 +176,7 @@ export function findChecksum(text: string, fileName: string): string | undefined
   return sum !== undefined && /^[0-9a-f]{64}$/.test(sum) ? sum : undefined;
 }
 
-interface Place {
+interface Location {
   readonly file: string;
   readonly checksums: string;
   readonly member?: string | undefined;
@@ -190,7 +190,7 @@ const RELEASE_SITES: Readonly<Record<ProjectName, string>> = {
 };
 
 const PLACES: Readonly<
-  Record<ProjectName, (component: Component, version: string, platform: Platform) => Place>
+  Record<ProjectName, (component: Component, version: string, platform: Platform) => Location>
 > = {
   kubernetes: ({ name }, _version, { os, arch }) => {
     const file = `bin/${os}/${arch}/${name}`;
@@ -221,7 +221,7 @@ export class ReleaseSites {
   }
 
   /** Why nothing can be fetched from the site of this address; undefined when it answers. */
-  async faultOf(url: string, signal: AbortSignal): Promise<string | undefined> {
+  async problemOf(url: string, signal: AbortSignal): Promise<string | undefined> {
     if (this.#offline) return "QM_ASSETS_OFFLINE is set";
     const { origin } = new URL(url);
     const knock = this.#knocks.get(origin) ?? knockAt(origin, signal);
@@ -240,8 +240,8 @@ const KNOCK_TIMEOUT_MS = 3000;
 async function knockAt(origin: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(KNOCK_TIMEOUT_MS)]);
-    const answer = await fetch(origin, { method: "HEAD", redirect: "manual", signal: limit });
-    await answer.body?.cancel();
+    const reply = await fetch(origin, { method: "HEAD", redirect: "manual", signal: limit });
+    await reply.body?.cancel();
     return undefined;
   } catch {
     // Refused, unknown or silent: any of them means that there is no way there, and which one helps nobody.

@@ -1,30 +1,30 @@
 import { LocalClusterError } from "../errors.ts";
 import { codeOf } from "../system/system.ts";
 import type { Asset } from "./go-module.ts";
-import type { NamedFolder } from "./named-folder.ts";
+import type { NamedDirectory } from "./named-directory.ts";
 
 /** What was tried in vain. */
 export interface VainAttempts {
   readonly missing: readonly Asset[];
-  readonly named: NamedFolder | undefined;
-  readonly releaseFault: string;
-  readonly goFault: string;
+  readonly named: NamedDirectory | undefined;
+  readonly releaseProblem: string;
+  readonly goProblem: string;
 }
 
 /** The error when no way leads to the binaries: each way with its reason, and what the person can do. */
 export function assetsUnavailable(
-  { component, module, folder }: Asset,
+  { component, module, directory }: Asset,
   attempts: VainAttempts,
 ): LocalClusterError {
-  const { missing, named, releaseFault, goFault } = attempts;
+  const { missing, named, releaseProblem, goProblem } = attempts;
   const names = missing.map((asset) => asset.component.name).join(", ");
   const tried = [
     named === undefined
       ? "QM_KUBE_ASSETS and KUBEBUILDER_ASSETS: not set"
-      : `${named.variable} (${named.folder}): has no ${component.name}`,
-    `the cache (${folder}): has no ${component.name}`,
-    `the official release of ${component.project} ${module.version}: ${releaseFault}`,
-    `a build from Go modules: ${goFault}`,
+      : `${named.variable} (${named.directory}): has no ${component.name}`,
+    `the cache (${directory}): has no ${component.name}`,
+    `the official release of ${component.project} ${module.version}: ${releaseProblem}`,
+    `a build from Go modules: ${goProblem}`,
   ];
   return new LocalClusterError(
     "AssetsUnavailable",
@@ -34,23 +34,23 @@ export function assetsUnavailable(
 }
 
 /** Turns what the file system says about the binaries' cache into a sentence with a remedy; passes anything else on. */
-export function cacheFolderError(folder: string, error: unknown): unknown {
+export function cacheDirectoryError(directory: string, error: unknown): unknown {
   const code = codeOf(error);
-  if (FULL.includes(code)) return cacheFolderFull(folder, error);
+  if (FULL.includes(code)) return cacheDirectoryFull(directory, error);
   if (!NOT_WRITABLE.includes(code)) return error;
   return new LocalClusterError(
     "StateFolderNotWritable",
-    `The cache folder ${folder} cannot be written.`,
+    `The cache folder ${directory} cannot be written.`,
     "Make it writable for you, or name another one with XDG_CACHE_HOME.",
     { cause: error },
   );
 }
 
 /** The error for a disk without space. */
-export function cacheFolderFull(folder: string, cause?: unknown): LocalClusterError {
+export function cacheDirectoryFull(directory: string, cause?: unknown): LocalClusterError {
   return new LocalClusterError(
     "StateFolderFull",
-    `No space is left for the binaries of the local cluster in ${folder} or in Go's own caches.`,
+    `No space is left for the binaries of the local cluster in ${directory} or in Go's own caches.`,
     "Free about 6 GB, or name a roomier place with XDG_CACHE_HOME, GOCACHE and GOMODCACHE.",
     { cause },
   );

@@ -10,7 +10,7 @@ import { type Component, PROJECT_MODULES, type ProjectName } from "./component.t
 /** One of the Go modules below `go/`: the locked recipe of a project. */
 export interface GoModule {
   readonly project: ProjectName;
-  readonly folder: string;
+  readonly directory: string;
   /** Version of the project, with its "v": `v1.36.3`. */
   readonly version: string;
   /** The Go release it needs at least: `1.26.0`. */
@@ -20,19 +20,19 @@ export interface GoModule {
 }
 
 /** Reads the module in `folder`. Versions stand in its go.mod and nowhere else. */
-export async function readGoModule(project: ProjectName, folder: string): Promise<GoModule> {
-  const goMod = await readFile(join(folder, "go.mod"), "utf8");
-  const goSum = await readFile(join(folder, "go.sum"), "utf8");
+export async function readGoModule(project: ProjectName, directory: string): Promise<GoModule> {
+  const goMod = await readFile(join(directory, "go.mod"), "utf8");
+  const goSum = await readFile(join(directory, "go.sum"), "utf8");
   const { version, goVersion } = parseGoMod(goMod, PROJECT_MODULES[project]);
   if (version === undefined || goVersion === undefined) {
     throw new Error(
-      `go.mod in ${basename(folder)} states no version of ${PROJECT_MODULES[project]}, or none of go`,
+      `go.mod in ${basename(directory)} states no version of ${PROJECT_MODULES[project]}, or none of go`,
     );
   }
   const hash = createHash("sha256").update(goMod).update("\0").update(goSum);
-  const programs = (await readdir(folder)).filter((name) => name.endsWith(".go"));
-  for (const name of programs.toSorted()) hash.update("\0").update(await readFile(join(folder, name)));
-  return { project, folder, version, goVersion, lockHash: hash.digest("hex") };
+  const programs = (await readdir(directory)).filter((name) => name.endsWith(".go"));
+  for (const name of programs.toSorted()) hash.update("\0").update(await readFile(join(directory, name)));
+  return { project, directory, version, goVersion, lockHash: hash.digest("hex") };
 }
 
 /** Finds the required version of `modulePath` and the `go` line in the text of a go.mod. */
@@ -52,10 +52,10 @@ export function parseGoMod(
 }
 
 /** The Kubernetes modules below `goFolder`, newest minor first; the first one is the default. */
-export async function readKubernetesModules(goFolder: string): Promise<readonly GoModule[]> {
-  const folders = (await readdir(goFolder)).filter((name) => /^kubernetes-\d+\.\d+$/.test(name));
+export async function readKubernetesModules(goDirectory: string): Promise<readonly GoModule[]> {
+  const directories = (await readdir(goDirectory)).filter((name) => /^kubernetes-\d+\.\d+$/.test(name));
   const modules = await Promise.all(
-    folders.map(async (name) => await readGoModule("kubernetes", join(goFolder, name))),
+    directories.map(async (name) => await readGoModule("kubernetes", join(goDirectory, name))),
   );
   return modules.toSorted((a, b) => compareDottedVersions(b.version, a.version));
 }
@@ -65,9 +65,10 @@ export async function readKubernetesModules(goFolder: string): Promise<readonly 
  * Throws `UnsupportedVersion`, naming what there is.
  */
 export function chooseKubernetes(modules: readonly GoModule[], wanted: string | undefined): GoModule {
-  const asked = wanted?.trim().replace(/^v/, "");
+  const requested = wanted?.trim().replace(/^v/, "");
   const chosen = modules.find(
-    ({ version }) => asked === undefined || asked === version.slice(1) || asked === minorOf(version),
+    ({ version }) =>
+      requested === undefined || requested === version.slice(1) || requested === minorOf(version),
   );
   if (chosen !== undefined) return chosen;
   const offers = modules.map(({ version }) => `${minorOf(version)} (${version})`).join(", ");
@@ -87,5 +88,5 @@ export function minorOf(version: string): string {
 export interface Asset {
   readonly component: Component;
   readonly module: GoModule;
-  readonly folder: string;
+  readonly directory: string;
 }

@@ -1,13 +1,13 @@
 import { mkdir, rm } from "node:fs/promises";
 
 import type { System } from "../system/system.ts";
-import { build, buildAnnouncement, type BuildRequest, buildSeconds, goFault } from "./build.ts";
-import { clearAbandoned, lockCacheFolder, lookUp, openWorkplace, store } from "./cache.ts";
+import { build, buildAnnouncement, type BuildRequest, buildSeconds, goProblem } from "./build.ts";
+import { clearAbandoned, lockCacheDirectory, lookUp, openWorkplace, store } from "./cache.ts";
 import type { ComponentName } from "./component.ts";
 import { download, type Download, releaseOf, ReleaseSites } from "./download.ts";
-import { assetsUnavailable, cacheFolderError } from "./errors.ts";
+import { assetsUnavailable, cacheDirectoryError } from "./errors.ts";
 import type { Asset } from "./go-module.ts";
-import type { NamedFolder } from "./named-folder.ts";
+import type { NamedDirectory } from "./named-directory.ts";
 import type { Platform } from "./platform.ts";
 import { type AssetStep, beginStep, type ProgressReport, type RunningStep } from "./progress.ts";
 
@@ -17,7 +17,7 @@ export interface Environment {
   readonly system: System;
   readonly report: ProgressReport;
   readonly signal: AbortSignal;
-  readonly named: NamedFolder | undefined;
+  readonly named: NamedDirectory | undefined;
   /** What a later request will have to provide; counted when people are told how long it takes. */
   readonly later: readonly Asset[];
 }
@@ -74,32 +74,36 @@ type Provided = readonly [ComponentName, string];
 
 async function provideLine(line: readonly Asset[], run: Run): Promise<readonly Provided[]> {
   const provided: Provided[] = [];
-  const folders = new Set(line.map(({ folder }) => folder));
-  for (const folder of folders) {
+  const directories = new Set(line.map(({ directory }) => directory));
+  for (const directory of directories) {
     try {
-      provided.push(...(await provideFolder(folder, line, run)));
+      provided.push(...(await provideDirectory(directory, line, run)));
     } catch (error) {
-      throw cacheFolderError(folder, error);
+      throw cacheDirectoryError(directory, error);
     }
   }
   return provided;
 }
 
 /** Downloads what can be downloaded; the rest is built by one call of Go, because the programs of a module share packages. */
-async function provideFolder(folder: string, line: readonly Asset[], run: Run): Promise<readonly Provided[]> {
+async function provideDirectory(
+  directory: string,
+  line: readonly Asset[],
+  run: Run,
+): Promise<readonly Provided[]> {
   const { system, signal, report } = run;
-  await mkdir(folder, { recursive: true });
+  await mkdir(directory, { recursive: true });
   const onWait = (pid: string): void =>
     report({ kind: "note", text: `waiting for process ${pid}, which is making the same binaries` });
   await using held = new AsyncDisposableStack();
-  held.use(await lockCacheFolder({ folder, system, signal, onWait }));
-  await clearAbandoned(folder);
+  held.use(await lockCacheDirectory({ directory, system, signal, onWait }));
+  await clearAbandoned(directory);
   const provided: Provided[] = [];
   const unfetched: Unfetched[] = [];
-  for (const task of tasksIn(folder, line, run)) {
+  for (const task of tasksIn(directory, line, run)) {
     const { name } = task.asset.component;
     // Looked up again: while we waited for the lock, its holder may have done the work.
-    const entry = await lookUp(folder, name);
+    const entry = await lookUp(directory, name);
     const outcome =
       entry.kind === "sound" ? ({ ...entry, kind: "fetched" } as const) : await fetchAsset(task, run);
     if (outcome.kind === "fetched") provided.push([name, outcome.path]);
@@ -120,10 +124,10 @@ interface Unfetched extends Task {
   readonly reason: string;
 }
 
-function tasksIn(folder: string, line: readonly Asset[], run: Run): readonly Task[] {
-  return line.flatMap((asset, place) => {
-    if (asset.folder !== folder) return [];
-    const next = line[place + 1]?.component.name;
+function tasksIn(directory: string, line: readonly Asset[], run: Run): readonly Task[] {
+  return line.flatMap((asset, location) => {
+    if (asset.directory !== directory) return [];
+    const next = line[location + 1]?.component.name;
     const facts = {
       component: asset.component.name,
       version: asset.module.version,
@@ -136,11 +140,11 @@ function tasksIn(folder: string, line: readonly Asset[], run: Run): readonly Tas
 }
 
 async function fetchAsset({ asset, facts }: Task, run: Run): Promise<Download> {
-  const workplace = await openWorkplace(asset.folder, run.system);
+  const workplace = await openWorkplace(asset.directory, run.system);
   try {
     const fetched = await downloadAsset(asset, { ...facts, action: "downloading" }, { run, workplace });
     if (fetched.kind !== "fetched") return fetched;
-    return { ...fetched, path: await store(fetched.path, asset.folder, asset.component.name) };
+    return { ...fetched, path: await store(fetched.path, asset.directory, asset.component.name) };
   } finally {
     await rm(workplace, { recursive: true, force: true, maxRetries: 3 });
   }
@@ -148,8 +152,9 @@ async function fetchAsset({ asset, facts }: Task, run: Run): Promise<Download> {
 
 async function buildAll(tasks: readonly [Unfetched, ...Unfetched[]], run: Run): Promise<readonly Provided[]> {
   const [{ asset, facts, reason }] = tasks;
-  const fault = await goFault(asset.module, run.system, run.signal);
-  if (fault !== undefined) throw assetsUnavailable(asset, { ...run, releaseFault: reason, goFault: fault });
+  const problem = await goProblem(asset.module, run.system, run.signal);
+  if (problem !== undefined)
+    throw assetsUnavailable(asset, { ...run, releaseProblem: reason, goProblem: problem });
   run.announceBuild(reason);
   const components = tasks.map((task) => task.asset.component);
   const { next: _next, ...first } = facts;
@@ -161,11 +166,11 @@ async function buildAll(tasks: readonly [Unfetched, ...Unfetched[]], run: Run): 
     expectedSeconds: buildSeconds(components),
     next,
   };
-  const workplace = await openWorkplace(asset.folder, run.system);
+  const workplace = await openWorkplace(asset.directory, run.system);
   try {
     const built = await buildAssets({ ...asset, components }, step, { run, workplace });
     const provided: Provided[] = [];
-    for (const [name, path] of built) provided.push([name, await store(path, asset.folder, name)]);
+    for (const [name, path] of built) provided.push([name, await store(path, asset.directory, name)]);
     return provided;
   } finally {
     await rm(workplace, { recursive: true, force: true, maxRetries: 3 });

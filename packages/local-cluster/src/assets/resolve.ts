@@ -1,10 +1,10 @@
 import { join } from "node:path";
 
 import type { System } from "../system/system.ts";
-import { cacheFolder, lookUp } from "./cache.ts";
+import { cacheDirectory, lookUp } from "./cache.ts";
 import type { ComponentName } from "./component.ts";
 import { COMPONENTS } from "./component.ts";
-import { cacheFolderError } from "./errors.ts";
+import { cacheDirectoryError } from "./errors.ts";
 import {
   type Asset,
   chooseKubernetes,
@@ -12,8 +12,8 @@ import {
   readGoModule,
   readKubernetesModules,
 } from "./go-module.ts";
-import type { NamedFolder } from "./named-folder.ts";
-import { readNamedFolder } from "./named-folder.ts";
+import type { NamedDirectory } from "./named-directory.ts";
+import { readNamedDirectory } from "./named-directory.ts";
 import type { Platform } from "./platform.ts";
 import { thisPlatform } from "./platform.ts";
 import type { ProgressReport } from "./progress.ts";
@@ -31,7 +31,7 @@ export interface BinariesRequest {
   /** Aborting ends downloads and builds at once and leaves nothing half done. */
   readonly signal?: AbortSignal | undefined;
   /** Folder with the Go modules; this package's own unless a test brings smaller ones. */
-  readonly goFolder?: string | undefined;
+  readonly goDirectory?: string | undefined;
 }
 
 /** Binaries that are there and whole. */
@@ -55,17 +55,17 @@ export async function resolveBinaries(request: BinariesRequest): Promise<Binarie
     system,
     report = ignoreProgress,
     signal = new AbortController().signal,
-    goFolder = OWN_GO_FOLDER,
+    goDirectory = OWN_GO_FOLDER,
   } = request;
   const platform = thisPlatform();
-  const kubernetes = chooseKubernetes(await readKubernetesModules(goFolder), request.version);
-  const named = await readNamedFolder(request.components, system);
-  noteNamedFolder(named, report);
+  const kubernetes = chooseKubernetes(await readKubernetesModules(goDirectory), request.version);
+  const named = await readNamedDirectory(request.components, system);
+  noteNamedDirectory(named, report);
   const components = request.components.filter((component) => named?.paths.has(component) !== true);
-  const assets = await planAssets(components, kubernetes, { goFolder, platform, system });
+  const assets = await planAssets(components, kubernetes, { goDirectory, platform, system });
   const cached = await lookUpAll(assets, report);
   const missing = assets.filter(({ component }) => !cached.has(component.name));
-  const later = await missingLater(request.later ?? [], kubernetes, { goFolder, platform, system });
+  const later = await missingLater(request.later ?? [], kubernetes, { goDirectory, platform, system });
   const provided = await provideMissing(missing, { platform, system, report, signal, named, later });
   return describeBinaries(kubernetes.version, new Map([...(named?.paths ?? []), ...cached, ...provided]));
 }
@@ -77,28 +77,28 @@ function ignoreProgress(): void {
   // Nobody asked for progress.
 }
 
-function noteNamedFolder(named: NamedFolder | undefined, report: ProgressReport): void {
+function noteNamedDirectory(named: NamedDirectory | undefined, report: ProgressReport): void {
   if (named === undefined || named.paths.size === 0) return;
   const names = [...named.paths.keys()].join(", ");
-  report({ kind: "note", text: `using ${names} from ${named.folder} (${named.variable})` });
+  report({ kind: "note", text: `using ${names} from ${named.directory} (${named.variable})` });
 }
 
 async function planAssets(
   names: readonly ComponentName[],
   kubernetes: GoModule,
   {
-    goFolder,
+    goDirectory,
     platform,
     system,
-  }: { readonly goFolder: string; readonly platform: Platform; readonly system: System },
+  }: { readonly goDirectory: string; readonly platform: Platform; readonly system: System },
 ): Promise<readonly Asset[]> {
   const components = COMPONENTS.filter(({ name }) => names.includes(name));
   return await Promise.all(
     components.map(async (component): Promise<Asset> => {
       const { project } = component;
       const module =
-        project === "kubernetes" ? kubernetes : await readGoModule(project, join(goFolder, project));
-      return { component, module, folder: cacheFolder(module, platform, system) };
+        project === "kubernetes" ? kubernetes : await readGoModule(project, join(goDirectory, project));
+      return { component, module, directory: cacheDirectory(module, platform, system) };
     }),
   );
 }
@@ -106,14 +106,14 @@ async function planAssets(
 async function missingLater(
   names: readonly ComponentName[],
   kubernetes: GoModule,
-  place: { readonly goFolder: string; readonly platform: Platform; readonly system: System },
+  location: { readonly goDirectory: string; readonly platform: Platform; readonly system: System },
 ): Promise<readonly Asset[]> {
   if (names.length === 0) return [];
-  const named = await readNamedFolder(names, place.system);
+  const named = await readNamedDirectory(names, location.system);
   const assets = await planAssets(
     names.filter((name) => named?.paths.has(name) !== true),
     kubernetes,
-    place,
+    location,
   );
   const cached = await lookUpAll(assets, ignoreProgress);
   return assets.filter(({ component }) => !cached.has(component.name));
@@ -124,9 +124,9 @@ async function lookUpAll(
   report: ProgressReport,
 ): Promise<ReadonlyMap<ComponentName, string>> {
   const found = new Map<ComponentName, string>();
-  for (const { component, folder } of assets) {
-    const entry = await lookUp(folder, component.name).catch((error: unknown) => {
-      throw cacheFolderError(folder, error);
+  for (const { component, directory } of assets) {
+    const entry = await lookUp(directory, component.name).catch((error: unknown) => {
+      throw cacheDirectoryError(directory, error);
     });
     if (entry.kind === "sound") found.set(component.name, entry.path);
     if (entry.kind === "broken") {

@@ -5,23 +5,23 @@ import { clusterCgroup, emptyCgroup, mountsBelow, readMountTable, removeCgroup }
 import { runTool, tryTool } from "../nodes/run-tool.ts";
 import { endRecorded } from "../process/process-identity.ts";
 import type { System } from "../system/system.ts";
-import { abandonedFolders } from "./cluster-folder.ts";
+import { abandonedDirectories } from "./claim-directory.ts";
 
 /**
  * Leaves nothing of a cluster behind: processes, pods, mounts, network namespaces, cgroups, folder. Works from the folder
  * alone and may be cut off and repeated at any point: the folder goes last, so what is left is still found.
  */
-export async function destroyCluster(folder: string, system: System): Promise<void> {
-  await endRecorded(folder, system);
-  await clearNodes(folder, system);
-  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+export async function destroyCluster(directory: string, system: System): Promise<void> {
+  await endRecorded(directory, system);
+  await clearNodes(directory, system);
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Clears away every cluster below `parent` whose launcher is gone. Returns their folders. */
 export async function reapAbandoned(parent: string, system: System): Promise<readonly string[]> {
-  const folders = abandonedFolders(parent);
-  for (const folder of folders) await destroyCluster(folder, system);
-  return folders;
+  const directories = abandonedDirectories(parent);
+  for (const directory of directories) await destroyCluster(directory, system);
+  return directories;
 }
 
 /**
@@ -32,23 +32,23 @@ export async function reapAbandoned(parent: string, system: System): Promise<rea
  * of them the nodes' mount namespaces end, and all mounts in there. The namespaces' own files are mounts of ours; with those
  * the network namespaces end, and their links.
  */
-async function clearNodes(folder: string, system: System): Promise<void> {
-  if (!existsSync(folder)) return;
-  const cgroup = clusterCgroup(folder);
+async function clearNodes(directory: string, system: System): Promise<void> {
+  if (!existsSync(directory)) return;
+  const cgroup = clusterCgroup(directory);
   await emptyCgroup(cgroup, system);
-  await unmountBelow(realpathSync(folder), system);
+  await unmountBelow(realpathSync(directory), system);
   removeCgroup(cgroup);
 }
 
 /** Unmounts everything below `folder`. A mount that is still busy after a while is detached: it goes with its last user. */
-async function unmountBelow(folder: string, system: System): Promise<void> {
+async function unmountBelow(directory: string, system: System): Promise<void> {
   for (let attempt = 0; attempt < PATIENT_ATTEMPTS; attempt += 1) {
-    const mounts = mountsBelow(folder, readMountTable());
+    const mounts = mountsBelow(directory, readMountTable());
     if (mounts.length === 0) return;
     await tryTool({ command: "umount", args: ["--no-mtab", "--", ...mounts] }, system);
     if (attempt > 0) await system.sleep(50);
   }
-  const busy = mountsBelow(folder, readMountTable());
+  const busy = mountsBelow(directory, readMountTable());
   if (busy.length > 0)
     await runTool({ command: "umount", args: ["--no-mtab", "--lazy", "--", ...busy] }, system);
 }

@@ -6,9 +6,9 @@ import { destroyCluster } from "./destroy-cluster.ts";
  * when the launcher does, however it ends (return, SIGINT, SIGKILL), and then the guardian destroys the cluster. The word
  * "release" before the end means that the cluster is meant to live on, or is gone already.
  */
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error("the guardian needs the cluster's folder as its argument");
+const [directory] = process.argv.slice(2);
+if (directory === undefined) throw new Error("the guardian needs the cluster's folder as its argument");
 
 let heard = "";
 for await (const chunk of process.stdin) heard += String(chunk);
-if (!heard.includes("release")) await destroyCluster(folder, realSystem);
+if (!heard.includes("release")) await destroyCluster(directory, realSystem);

@@ -12,7 +12,7 @@ import type { NodeHandle } from "../nodes/start-nodes.ts";
 import { isAlive, readRecords, residentBytes } from "../process/process-identity.ts";
 import { type PausableRelay, startPausableRelay } from "../relay/pausable-relay.ts";
 import type { System } from "../system/system.ts";
-import type { Guard } from "./cluster-folder.ts";
+import type { Guard } from "./claim-directory.ts";
 import { destroyCluster } from "./destroy-cluster.ts";
 import type { ClusterPlan } from "./options.ts";
 import { type ClusterCore, kubeconfigIn } from "./start-core.ts";
@@ -48,7 +48,7 @@ export interface LocalCluster extends AsyncDisposable {
   readonly profile: "control-plane" | "nodes";
   readonly kubernetesVersion: string;
   /** Everything the cluster has on disk. */
-  readonly folder: string;
+  readonly directory: string;
   /** Kubeconfig of the administrator; its credential is a bearer token, so it works through a proxy too. */
   readonly kubeconfigPath: string;
   /** The same as plain values. */
@@ -77,7 +77,7 @@ export interface LocalCluster extends AsyncDisposable {
 }
 
 /** The parts of a cluster that has started. */
-export interface ClusterParts {
+export interface ClusterOptions {
   readonly plan: ClusterPlan;
   readonly binaries: Binaries;
   readonly core: ClusterCore;
@@ -87,24 +87,27 @@ export interface ClusterParts {
 }
 
 /** Puts the handle together that users hold. */
-export async function assembleCluster(folder: string, parts: ClusterParts): Promise<LocalCluster> {
+export async function assembleCluster(directory: string, parts: ClusterOptions): Promise<LocalCluster> {
   const { plan, binaries, guard, system, notes } = parts;
   const { controlPlane, nodes } = parts.core;
   const { admin } = controlPlane;
-  const kubeconfigPath = kubeconfigIn(folder);
-  const stale = plan.staleApiServer ? await addStaleApiServer(folder, controlPlane) : undefined;
+  const kubeconfigPath = kubeconfigIn(directory);
+  const stale = plan.staleApiServer ? await addStaleApiServer(directory, controlPlane) : undefined;
   // kubectl's cache of discovery would otherwise stay in the user's home when the cluster is gone.
-  const kubectlArguments = [`--kubeconfig=${kubeconfigPath}`, `--cache-dir=${join(folder, "kubectl-cache")}`];
+  const kubectlArguments = [
+    `--kubeconfig=${kubeconfigPath}`,
+    `--cache-dir=${join(directory, "kubectl-cache")}`,
+  ];
   const stop = async (): Promise<void> => {
     await stale?.relay[Symbol.asyncDispose]();
-    await destroyCluster(folder, system);
+    await destroyCluster(directory, system);
     await guard.release();
   };
   return {
     name: plan.name,
     profile: plan.nodes.length === 0 ? "control-plane" : "nodes",
     kubernetesVersion: binaries.version,
-    folder,
+    directory,
     kubeconfigPath,
     admin,
     etcd: controlPlane.etcd,
@@ -114,18 +117,21 @@ export async function assembleCluster(folder: string, parts: ClusterParts): Prom
     nodes,
     notes,
     reachHostPort: async (port) => {
-      if (nodes.length > 0) await openHostPassage({ folder, port, system });
+      if (nodes.length > 0) await openHostPassage({ directory, port, system });
     },
     kubectl: async (args, options) =>
       await runKubectl(binaries.path("kubectl"), [...kubectlArguments, ...args], options?.input),
-    usage: () => measureUsage(folder),
+    usage: () => measureUsage(directory),
     stop,
     [Symbol.asyncDispose]: stop,
   };
 }
 
-async function addStaleApiServer(folder: string, controlPlane: ControlPlane): Promise<StaleApiServer> {
-  const relay = await startPausableRelay(join(folder, "etcd-stale-relay.sock"), controlPlane.etcd.socketPath);
+async function addStaleApiServer(directory: string, controlPlane: ControlPlane): Promise<StaleApiServer> {
+  const relay = await startPausableRelay(
+    join(directory, "etcd-stale-relay.sock"),
+    controlPlane.etcd.socketPath,
+  );
   const port = await findFreePort();
   const url = `https://127.0.0.1:${port}`;
   const apiServer = await controlPlane.addApiServer("kube-apiserver-stale", relay.socketPath, {
@@ -137,8 +143,8 @@ async function addStaleApiServer(folder: string, controlPlane: ControlPlane): Pr
 }
 
 /** Resident memory of every recorded process that lives. */
-export function measureUsage(folder: string): readonly ComponentUsage[] {
-  return readRecords(folder)
+export function measureUsage(directory: string): readonly ComponentUsage[] {
+  return readRecords(directory)
     .filter(({ identity }) => isAlive(identity))
     .map(({ name, identity }) => ({
       name,

@@ -1,7 +1,7 @@
 import type { ProgressReport } from "../assets/progress.ts";
 import type { AuditPolicy } from "../control-plane/api-server-arguments.ts";
 import type { System } from "../system/system.ts";
-import { clustersFolder } from "./cluster-folder.ts";
+import { clustersDirectory } from "./claim-directory.ts";
 
 /** A node to be made, real or simulated. */
 export interface NodeRequest {
@@ -25,7 +25,7 @@ export interface LocalClusterOptions {
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported version unless given. */
   readonly kubernetesVersion?: string | undefined;
   /** The folder below which the cluster makes its own; the user's cache by default. */
-  readonly parentFolder?: string;
+  readonly parentDirectory?: string;
   /** Port of the API server on 127.0.0.1; a free one unless given. */
   readonly port?: number | undefined;
   /** Switches the audit log on. */
@@ -57,7 +57,7 @@ export interface ClusterPlan {
   readonly images: readonly string[];
   readonly installPrerequisites: boolean;
   readonly kubernetesVersion: string | undefined;
-  readonly parentFolder: string;
+  readonly parentDirectory: string;
   readonly port: number | undefined;
   readonly audit: AuditPolicy | undefined;
   readonly featureGates: Readonly<Record<string, boolean>>;
@@ -74,7 +74,7 @@ export interface ClusterPlan {
 /** A cluster whose API answers. */
 export interface ReadyApi {
   /** Has `kubeconfig` and `bin/kubectl`. */
-  readonly folder: string;
+  readonly directory: string;
   /** Tells the user something among the progress. */
   readonly note: (text: string) => void;
 }
@@ -93,7 +93,7 @@ function defaults(system: System): Omit<ClusterPlan, "nodes" | "kwokNodes" | "et
     images: [],
     installPrerequisites: false,
     kubernetesVersion: undefined,
-    parentFolder: clustersFolder(system),
+    parentDirectory: clustersDirectory(system),
     port: undefined,
     audit: undefined,
     featureGates: {},

@@ -26,8 +26,8 @@ export interface PodReach {
 }
 
 /** Where the way to the pods of the cluster in this folder is, once `reachPods` has opened it: a socket that answers HTTP's CONNECT. */
-export function podSocketOf(folder: string): string {
-  return join(folder, "pods.sock");
+export function podSocketOf(directory: string): string {
+  return join(directory, "pods.sock");
 }
 
 /**
@@ -38,35 +38,35 @@ export function podSocketOf(folder: string): string {
  * const pods = await reachPods(cluster.folder);
  * const socket = await pods.dial({ host: "10.244.1.7", port: 9200 });
  */
-export async function reachPods(folder: string, system: System = realSystem): Promise<PodReach> {
-  const networkNamespace = networkNamespaceFile(folder, HUB);
+export async function reachPods(directory: string, system: System = realSystem): Promise<PodReach> {
+  const networkNamespace = networkNamespaceFile(directory, HUB);
   if (!existsSync(networkNamespace))
     throw new LocalClusterError(
       "BadUsage",
-      `The cluster in ${folder} has no real nodes, so there is no pod to reach.`,
+      `The cluster in ${directory} has no real nodes, so there is no pod to reach.`,
       "Start it with nodes.",
     );
-  const socketPath = checkedSocket(podSocketOf(folder));
+  const socketPath = checkedSocket(podSocketOf(directory));
   if (!(await accepts({ path: socketPath })))
-    await startRelay({ folder, socketPath, networkNamespace }, system);
+    await startRelay({ directory, socketPath, networkNamespace }, system);
   const dial: PodReach["dial"] = async (target, signal) => await dialThrough(socketPath, target, signal);
   return { dial, localPort: async (target) => await openLocalPort(target, dial) };
 }
 
-interface RelayPlace {
-  readonly folder: string;
+interface RelayAddress {
+  readonly directory: string;
   readonly socketPath: string;
   readonly networkNamespace: string;
 }
 
 async function startRelay(
-  { folder, socketPath, networkNamespace }: RelayPlace,
+  { directory, socketPath, networkNamespace }: RelayAddress,
   system: System,
 ): Promise<void> {
   const relay = new Component({
     launchRequest: {
       name: "relay-pods",
-      folder,
+      directory,
       command: process.execPath,
       args: ["--max-old-space-size=32", join(import.meta.dirname, "../nodes/pod-relay.ts"), socketPath],
       networkNamespace,
@@ -84,16 +84,16 @@ async function dialThrough(
 ): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const path = `${host}:${port}`;
-  const asked = request({
+  const requested = request({
     socketPath,
     method: "CONNECT",
     path,
     agent: false,
     signal,
   });
-  asked.once("error", reject);
-  asked.once("connect", (answer, socket: Socket, head: Buffer) => {
-    if (answer.statusCode !== 200) {
+  requested.once("error", reject);
+  requested.once("connect", (response, socket: Socket, head: Buffer) => {
+    if (response.statusCode !== 200) {
       socket.destroy();
       reject(Object.assign(new Error(`nobody answers at ${path}`), { code: "ECONNREFUSED" }));
       return;
@@ -101,7 +101,7 @@ async function dialThrough(
     if (head.length > 0) socket.unshift(head);
     resolve(socket);
   });
-  asked.end();
+  requested.end();
   return await promise;
 }
 
@@ -156,8 +156,8 @@ async function passOn(
  * @example
  * const port = await reachHostPort(clusterFolderOf("quartermaster"));
  */
-export async function reachHostPort(folder: string, system: System = realSystem): Promise<number> {
+export async function reachHostPort(directory: string, system: System = realSystem): Promise<number> {
   const port = await findFreePort();
-  if (existsSync(networkNamespaceFile(folder, HUB))) await openHostPassage({ folder, port, system });
+  if (existsSync(networkNamespaceFile(directory, HUB))) await openHostPassage({ directory, port, system });
   return port;
 }

@@ -4,7 +4,7 @@ import { LocalClusterError } from "../errors.ts";
 import { launch } from "../process/launch.ts";
 import { isAlive, readRecords } from "../process/process-identity.ts";
 import { realSystem, type System } from "../system/system.ts";
-import { clustersFolder, readOwner } from "./cluster-folder.ts";
+import { clustersDirectory, readOwner } from "./claim-directory.ts";
 
 /** A process of the user's that is to live as long as the cluster does. */
 export interface Companion {
@@ -25,8 +25,8 @@ export interface RunningCompanion {
 }
 
 /** Where the cluster of this name has its files: `kubeconfig`, `bin/kubectl`, `logs`. */
-export function clusterFolderOf(name: string, system: System = realSystem): string {
-  return join(clustersFolder(system), name);
+export function clusterDirectoryOf(name: string, system: System = realSystem): string {
+  return join(clustersDirectory(system), name);
 }
 
 /**
@@ -37,17 +37,17 @@ export function clusterFolderOf(name: string, system: System = realSystem): stri
  * runBeside(clusterFolderOf("quartermaster"), { name: "operator", command: process.execPath, args: ["operator.ts"] });
  */
 export function runBeside(
-  folder: string,
+  directory: string,
   { name, command, args = [], env = {} }: Companion,
   system: System = realSystem,
 ): RunningCompanion {
-  if (readOwner(folder) === undefined)
-    throw new LocalClusterError("BadUsage", `There is no cluster in ${folder}.`, "Start one first.");
-  const known = readRecords(folder).find((record) => record.name === name && isAlive(record.identity));
+  if (readOwner(directory) === undefined)
+    throw new LocalClusterError("BadUsage", `There is no cluster in ${directory}.`, "Start one first.");
+  const known = readRecords(directory).find((record) => record.name === name && isAlive(record.identity));
   if (known !== undefined) {
-    const logPath = join(folder, "logs", `${name}.log`);
+    const logPath = join(directory, "logs", `${name}.log`);
     return { logPath, wasRunning: true, isRunning: () => isAlive(known.identity) };
   }
-  const process = launch({ name, command, args, folder, env }, system);
+  const process = launch({ name, command, args, directory, env }, system);
   return { logPath: process.logPath, wasRunning: false, isRunning: () => process.isRunning() };
 }

@@ -6,7 +6,7 @@ import type { Binaries } from "../assets/resolve.ts";
 import { findFreePort } from "../control-plane/free-port.ts";
 import {
   type ControlPlane,
-  type ControlPlanePlace,
+  type ControlPlaneLocation,
   startControlPlane,
 } from "../control-plane/start-control-plane.ts";
 import { LocalClusterError } from "../errors.ts";
@@ -14,7 +14,7 @@ import { writeBusyboxImage } from "../images/busybox-image.ts";
 import { hasReadyCondition } from "../nodes/is-node-ready.ts";
 import { API_PORT } from "../nodes/network.ts";
 import { openApiPassage } from "../nodes/passage.ts";
-import { findCniPluginFolder } from "../nodes/prerequisites.ts";
+import { findCniPluginDirectory } from "../nodes/prerequisites.ts";
 import { startVolumeProvisioner } from "../nodes/provision-volumes.ts";
 import { type NodeHandle, openHub, startNodes } from "../nodes/start-nodes.ts";
 import { type ClusterCredentials, createCredentials, writeKubeconfig } from "../pki/cluster-credentials.ts";
@@ -37,18 +37,25 @@ export interface CoreOptions {
 }
 
 /** Starts control plane and nodes; resolves when the default service account is there and every node is Ready. */
-export async function startCore(folder: string, options: CoreOptions): Promise<ClusterCore> {
+export async function startCore(directory: string, options: CoreOptions): Promise<ClusterCore> {
   const { plan, binaries, system } = options;
-  const credentials = await createCredentials(folder, system);
-  const place = await choosePlace(folder, options);
-  const controlPlane = await startControlPlane({ ...plan, folder, binaries, credentials, place, system });
-  publishAccess(folder, controlPlane.admin, binaries);
-  plan.onApiReady({ folder, note: (text) => plan.report({ kind: "note", text }) });
+  const credentials = await createCredentials(directory, system);
+  const location = await chooseLocation(directory, options);
+  const controlPlane = await startControlPlane({
+    ...plan,
+    directory,
+    binaries,
+    credentials,
+    location,
+    system,
+  });
+  publishAccess(directory, controlPlane.admin, binaries);
+  plan.onApiReady({ directory, note: (text) => plan.report({ kind: "note", text }) });
   using api = new ApiClient(controlPlane.admin);
   const [nodes] = await Promise.all([
-    addRealNodes(folder, { ...options, api, controlPlane, credentials }),
+    addRealNodes(directory, { ...options, api, controlPlane, credentials }),
     addKwokNodes(api, plan.kwokNodes),
-    startVolumeProvisioner(folder, controlPlane.admin, system),
+    startVolumeProvisioner(directory, controlPlane.admin, system),
   ]);
   const nodeNames = plan.kwokNodes.map(({ name }) => name);
   await untilFurnished(api, { nodeNames, withinMs: 60_000, system, signal: plan.signal });
@@ -56,29 +63,32 @@ export async function startCore(folder: string, options: CoreOptions): Promise<C
 }
 
 /** The administrator's kubeconfig and the kubectl of the cluster's version. */
-function publishAccess(folder: string, admin: ApiAccess, binaries: Binaries): void {
-  writeKubeconfig(kubeconfigIn(folder), {
+function publishAccess(directory: string, admin: ApiAccess, binaries: Binaries): void {
+  writeKubeconfig(kubeconfigIn(directory), {
     server: admin.server,
     caPem: admin.caPem,
     user: "admin",
     credential: { token: admin.token ?? "" },
   });
-  mkdirSync(join(folder, "bin"), { recursive: true });
-  symlinkSync(binaries.path("kubectl"), join(folder, "bin", "kubectl"));
+  mkdirSync(join(directory, "bin"), { recursive: true });
+  symlinkSync(binaries.path("kubectl"), join(directory, "bin", "kubectl"));
 }
 
 /** Where the administrator's kubeconfig of the cluster in this folder is. */
-export function kubeconfigIn(folder: string): string {
-  return join(folder, "kubeconfig");
+export function kubeconfigIn(directory: string): string {
+  return join(directory, "kubeconfig");
 }
 
 /** Loopback; or, where there are real nodes, a network namespace of the cluster's own with a passage to loopback. */
-async function choosePlace(folder: string, { plan, system }: CoreOptions): Promise<ControlPlanePlace> {
+async function chooseLocation(
+  directory: string,
+  { plan, system }: CoreOptions,
+): Promise<ControlPlaneLocation> {
   const port = plan.port ?? (await findFreePort());
   const url = `https://127.0.0.1:${port}`;
   if (plan.nodes.length === 0) return { address: "127.0.0.1", port, url };
-  const hub = await openHub(folder, system);
-  await openApiPassage({ folder, port, system });
+  const hub = await openHub(directory, system);
+  await openApiPassage({ directory, port, system });
   return { ...hub, port: API_PORT, url };
 }
 
@@ -88,21 +98,21 @@ interface RealNodesOptions extends CoreOptions {
   readonly credentials: ClusterCredentials;
 }
 
-async function addRealNodes(folder: string, options: RealNodesOptions): Promise<readonly NodeHandle[]> {
+async function addRealNodes(directory: string, options: RealNodesOptions): Promise<readonly NodeHandle[]> {
   const { plan, api, controlPlane, credentials, system } = options;
   if (plan.nodes.length === 0) return [];
   const binaries = await options.nodeBinaries;
-  const busybox = await writeBusyboxImage(join(folder, "images", "busybox"));
+  const busybox = await writeBusyboxImage(join(directory, "images", "busybox"));
   return await startNodes({
-    folder,
+    directory,
     nodes: plan.nodes,
     binaries: { kubelet: binaries.path("kubelet"), "kube-proxy": binaries.path("kube-proxy") },
     corednsPath: binaries.path("coredns"),
     credentials,
     kubeconfigFor: async (user, groups) => await controlPlane.kubeconfigFor(user, groups),
     api,
-    cniPluginFolder: findCniPluginFolder() ?? "",
-    images: [busybox.folder, ...plan.images],
+    cniPluginDirectory: findCniPluginDirectory() ?? "",
+    images: [busybox.directory, ...plan.images],
     system,
     signal: plan.signal,
   });
@@ -160,8 +170,8 @@ async function untilFurnished(
 async function isThere(client: ApiClient, item: string): Promise<boolean> {
   if (!item.startsWith("node "))
     return (await client.send({ path: "/api/v1/namespaces/default/serviceaccounts/default" })).status === 200;
-  const answer = await client.send({ path: `/api/v1/nodes/${item.slice("node ".length)}` });
-  return answer.status === 200 && hasReadyCondition(JSON.parse(answer.body));
+  const response = await client.send({ path: `/api/v1/nodes/${item.slice("node ".length)}` });
+  return response.status === 200 && hasReadyCondition(JSON.parse(response.body));
 }
 
 function notFurnished(missing: readonly string[], withinMs: number): LocalClusterError {

@@ -14,7 +14,7 @@ import {
   probeMachine,
 } from "../nodes/prerequisites.ts";
 import { realSystem, type System } from "../system/system.ts";
-import { claimFolder, folderError, postGuard, writeOwner } from "./cluster-folder.ts";
+import { claimDirectory, directoryError, postGuard, writeOwner } from "./claim-directory.ts";
 import { destroyCluster, reapAbandoned } from "./destroy-cluster.ts";
 import { assembleCluster, type LocalCluster } from "./local-cluster.ts";
 import { type ClusterPlan, type LocalClusterOptions, planCluster, withoutRealNodes } from "./options.ts";
@@ -35,9 +35,9 @@ export async function startLocalCluster(
   assertLinux(process.platform);
   const { plan, notes } = await settleProfile(planCluster(options, system), system);
   if (plan.port !== undefined) await assertPortFree(plan.port);
-  const folder = join(plan.parentFolder, plan.name);
-  assertSocketsFit(folder);
-  await reapAbandoned(plan.parentFolder, system);
+  const directory = join(plan.parentDirectory, plan.name);
+  assertSocketsFit(directory);
+  await reapAbandoned(plan.parentDirectory, system);
   const { report, signal, kubernetesVersion } = plan;
   const request = { report, system, version: kubernetesVersion };
   const [first, later] = [controlPlaneComponents(plan), nodeComponents(plan)];
@@ -52,7 +52,7 @@ export async function startLocalCluster(
   // A failure is reported by the start of the nodes, which waits for them.
   const settled = Promise.allSettled([nodeBinaries]);
   try {
-    return await startOnFreePort(folder, { plan, notes, binaries, nodeBinaries, system });
+    return await startOnFreePort(directory, { plan, notes, binaries, nodeBinaries, system });
   } catch (error) {
     failure.abort(error);
     await settled;
@@ -69,10 +69,10 @@ interface Start {
   readonly system: System;
 }
 
-async function startOnFreePort(folder: string, start: Start): Promise<LocalCluster> {
+async function startOnFreePort(directory: string, start: Start): Promise<LocalCluster> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await startIn(folder, start);
+      return await startIn(directory, start);
     } catch (error) {
       const isPortLost =
         error instanceof LocalClusterError && error.code === "PortTaken" && start.plan.port === undefined;
@@ -84,22 +84,22 @@ async function startOnFreePort(folder: string, start: Start): Promise<LocalClust
 /** Somebody may take a free port between our look and the API server's bind; more than twice in a row is no accident. */
 const MAX_PORT_ATTEMPTS = 3;
 
-async function startIn(folder: string, start: Start): Promise<LocalCluster> {
+async function startIn(directory: string, start: Start): Promise<LocalCluster> {
   const { plan, system } = start;
-  claimFolder(folder);
-  const guard = postGuard(folder);
+  claimDirectory(directory);
+  const guard = postGuard(directory);
   try {
-    const core = await startCore(folder, start);
-    const cluster = await assembleCluster(folder, { ...start, core, guard });
+    const core = await startCore(directory, start);
+    const cluster = await assembleCluster(directory, { ...start, core, guard });
     if (plan.lifetime === "detached") {
-      writeOwner(folder, "detached");
+      writeOwner(directory, "detached");
       await guard.release();
     }
     return cluster;
   } catch (error) {
-    await destroyCluster(folder, system);
+    await destroyCluster(directory, system);
     await guard.release();
-    throw folderError(folder, error);
+    throw directoryError(directory, error);
   }
 }
 
@@ -139,10 +139,10 @@ async function settleProfile(plan: ClusterPlan, system: System): Promise<Settled
 }
 
 async function findMissing(plan: ClusterPlan, system: System): Promise<readonly MissingPrerequisite[]> {
-  const missing = missingPrerequisites(await probeMachine(plan.parentFolder, system));
+  const missing = missingPrerequisites(await probeMachine(plan.parentDirectory, system));
   if (missing.length === 0 || !plan.installPrerequisites) return missing;
   await installPrerequisites({ missing, report: plan.report, system });
-  return missingPrerequisites(await probeMachine(plan.parentFolder, system));
+  return missingPrerequisites(await probeMachine(plan.parentDirectory, system));
 }
 
 /** Throws NotLinux elsewhere: etcd and the API server would run, but nothing could tell whose processes they are. */

@@ -8,7 +8,7 @@ import { type ApiAccess, ApiClient } from "../api/api-client.ts";
 import { COMPONENTS } from "../assets/component.ts";
 import { progressPrinter, type ProgressStream } from "../assets/progress.ts";
 import { resolveBinaries } from "../assets/resolve.ts";
-import { clustersFolder, isAbandoned, readOwner } from "../cluster/cluster-folder.ts";
+import { clustersDirectory, isAbandoned, readOwner } from "../cluster/claim-directory.ts";
 import { destroyCluster, reapAbandoned } from "../cluster/destroy-cluster.ts";
 import { type LocalCluster, measureUsage } from "../cluster/local-cluster.ts";
 import type { LocalClusterOptions, ReadyApi } from "../cluster/options.ts";
@@ -77,14 +77,14 @@ function unreachable(command: never): never {
 
 /** Starts the cluster, applies what is to be applied and says where to look; a cluster that runs already is left as it is. */
 async function bringUp(options: UpOptions, terminal: Terminal, system: System): Promise<number> {
-  const folder = join(clustersFolder(system), options.name);
-  if (await isRunning(folder, system)) {
+  const directory = join(clustersDirectory(system), options.name);
+  if (await isRunning(directory, system)) {
     terminal.out.write(`cluster ${options.name} is running already\n`);
   } else {
     const cluster = await startWithTime(options, terminal, system);
     for (const file of options.apply) await applyFile(cluster, file, terminal);
   }
-  terminal.out.write(whereToLook(folder, options));
+  terminal.out.write(whereToRead(directory, options));
   return 0;
 }
 
@@ -99,11 +99,11 @@ async function startWithTime(options: UpOptions, terminal: Terminal, system: Sys
 }
 
 /** Where the user finds the cluster, and what to try. */
-function whereToLook(folder: string, { name }: UpOptions): string {
+function whereToRead(directory: string, { name }: UpOptions): string {
   const forName = name === DEFAULT_NAME ? "" : ` ARGS="--name ${name}"`;
   return `
-  export KUBECONFIG=${join(folder, "kubeconfig")}
-  export PATH=${join(folder, "bin")}:$PATH   # kubectl of the cluster's version
+  export KUBECONFIG=${join(directory, "kubeconfig")}
+  export PATH=${join(directory, "bin")}:$PATH   # kubectl of the cluster's version
   kubectl get nodes,pods -A
 
   make status${forName}   shows its processes and their memory
@@ -143,16 +143,16 @@ async function applyFile(cluster: LocalCluster, file: string, { out }: Terminal)
 }
 
 /** A cluster of ours whose API answers is kept; the remains of one are cleared away, because a start needs the folder. */
-async function isRunning(folder: string, system: System): Promise<boolean> {
-  const owner = readOwner(folder);
+async function isRunning(directory: string, system: System): Promise<boolean> {
+  const owner = readOwner(directory);
   // An attached owner is another `up` on its way, or one that died there: the start itself refuses or reaps.
   if (owner === undefined || owner.mode === "attached" || isAbandoned(owner, readBootId())) return false;
-  if (await answers(join(folder, "kubeconfig"))) return true;
-  await destroyCluster(folder, system);
+  if (await responses(join(directory, "kubeconfig"))) return true;
+  await destroyCluster(directory, system);
   return false;
 }
 
-async function answers(kubeconfigPath: string): Promise<boolean> {
+async function responses(kubeconfigPath: string): Promise<boolean> {
   if (!existsSync(kubeconfigPath)) return false;
   using client = new ApiClient(readAccess(kubeconfigPath));
   try {
@@ -178,10 +178,10 @@ function readAccess(kubeconfigPath: string): ApiAccess {
 
 /** Ends the cluster of that name, and clears away what killed launchers left of others. */
 async function bringDown(name: string, { out }: Terminal, system: System): Promise<number> {
-  const parent = clustersFolder(system);
-  const folder = join(parent, name);
-  const wasThere = existsSync(folder);
-  if (wasThere) await destroyCluster(folder, system);
+  const parent = clustersDirectory(system);
+  const directory = join(parent, name);
+  const wasThere = existsSync(directory);
+  if (wasThere) await destroyCluster(directory, system);
   await reapAbandoned(parent, system);
   out.write(wasThere ? `cluster ${name} is down, nothing of it is left\n` : `there is no cluster ${name}\n`);
   return 0;
@@ -189,13 +189,13 @@ async function bringDown(name: string, { out }: Terminal, system: System): Promi
 
 /** Lists the processes of the cluster with their resident memory. Exit code 1 when there is none. */
 function showStatus(name: string, { out }: Terminal, system: System): number {
-  const folder = join(clustersFolder(system), name);
-  if (!existsSync(folder)) {
+  const directory = join(clustersDirectory(system), name);
+  if (!existsSync(directory)) {
     out.write(`there is no cluster ${name}; \`make up\` starts one\n`);
     return 1;
   }
   out.write(`${"PROCESS".padEnd(32)}${"PID".padStart(8)}${"RESIDENT".padStart(12)}\n`);
-  for (const { name: process, pid, residentBytes } of measureUsage(folder)) {
+  for (const { name: process, pid, residentBytes } of measureUsage(directory)) {
     out.write(
       `${process.padEnd(32)}${String(pid).padStart(8)}${`${Math.round(residentBytes / 1e6)} MB`.padStart(12)}\n`,
     );

@@ -46,26 +46,26 @@ export const HELP = `local-cluster: a real Kubernetes on this machine, without a
 
 /** Reads the command line; throws BadUsage with the remedy when it cannot be understood. */
 export function parseCommand(argv: readonly string[]): Command {
-  const { values, positionals } = parseWords(argv);
-  const [word = "help", ...rest] = positionals;
+  const { values, positionals } = parseInvocation(argv);
+  const [terms = "help", ...rest] = positionals;
   if (rest.length > 0) throw badUsage(`There is one command too many: ${rest.join(" ")}.`);
   const name = values.name ?? DEFAULT_NAME;
   if (!/^[a-z0-9][a-z0-9-]{0,30}$/.test(name)) {
     throw badUsage(`--name ${name} must be at most 31 lower-case letters, digits and dashes.`);
   }
   if (values.help === true) return { kind: "help" };
-  switch (word) {
+  switch (terms) {
     case "up":
       return { kind: "up", options: upOptions(name, values) };
     case "down":
     case "status":
-      return { kind: word, name };
+      return { kind: terms, name };
     case "build":
       return { kind: "build", kubernetesVersion: values.kubernetes };
     case "help":
       return { kind: "help" };
     default:
-      throw badUsage(`There is no command ${word}.`);
+      throw badUsage(`There is no command ${terms}.`);
   }
 }
 
@@ -80,7 +80,7 @@ interface FlagValues {
   readonly help?: boolean;
 }
 
-function parseWords(argv: readonly string[]): {
+function parseInvocation(argv: readonly string[]): {
   readonly values: FlagValues;
   readonly positionals: readonly string[];
 } {

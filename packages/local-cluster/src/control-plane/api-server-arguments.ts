@@ -4,7 +4,7 @@ import type { CertificateFiles, ClusterCredentials } from "../pki/cluster-creden
 
 /** What the command lines of one cluster's control plane are made of. */
 export interface ControlPlaneFacts {
-  readonly folder: string;
+  readonly directory: string;
   readonly credentials: ClusterCredentials;
   /** Address the API server listens on: loopback, or the hub's address where there are real nodes. */
   readonly address: string;
@@ -32,12 +32,12 @@ export const KUBERNETES_SERVICE_ADDRESS = "10.96.0.1";
  * etcd on a unix socket below the cluster's folder: no port to collide, nobody but the folder's owner can read Secrets.
  * Nothing is synced to disk: the data is thrown away with the cluster and must only survive the death of a process.
  */
-export function etcdArguments(folder: string): readonly string[] {
-  const client = `unix://${etcdSocket(folder)}`;
-  const peer = `unix://${join(folder, "etcd-peer.sock")}`;
+export function etcdArguments(directory: string): readonly string[] {
+  const client = `unix://${etcdSocket(directory)}`;
+  const peer = `unix://${join(directory, "etcd-peer.sock")}`;
   return [
     "--name=etcd",
-    `--data-dir=${join(folder, "etcd")}`,
+    `--data-dir=${join(directory, "etcd")}`,
     "--unsafe-no-fsync",
     "--quota-backend-bytes=8589934592",
     `--listen-client-urls=${client}`,
@@ -50,8 +50,8 @@ export function etcdArguments(folder: string): readonly string[] {
 }
 
 /** Where etcd answers its clients. */
-export function etcdSocket(folder: string): string {
-  return join(folder, "etcd.sock");
+export function etcdSocket(directory: string): string {
+  return join(directory, "etcd.sock");
 }
 
 /** RBAC and Node authorisation on, anonymous requests off, no feature switched on that production would not have. */
@@ -63,7 +63,7 @@ export function apiServerArguments(facts: ControlPlaneFacts, server: ApiServerFa
     `--bind-address=${facts.address}`,
     `--advertise-address=${advertisedAddress(facts.address)}`,
     `--secure-port=${server.port}`,
-    `--cert-dir=${join(facts.folder, "pki")}`,
+    `--cert-dir=${join(facts.directory, "pki")}`,
     `--tls-cert-file=${server.serving.certificatePath}`,
     `--tls-private-key-file=${server.serving.keyPath}`,
     `--client-ca-file=${credentials.caFiles.certificatePath}`,

@@ -133,8 +133,8 @@ function notReadyError(name: string, logPath: string, readyWithinMs: number): Lo
 
 const FULL_BELOW_BYTES = 4096 * 16;
 
-function freeBytes(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
+function freeBytes(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory);
   return bavail * bsize;
 }
 
@@ -162,7 +162,7 @@ export interface EtcdHandle extends ComponentHandle {
   compact(): Promise<void>;
 }
 
-const rangeAnswer = z.object({ header: z.object({ revision: z.string() }) });
+const rangeResponse = z.object({ header: z.object({ revision: z.string() }) });
 
 /** etcd as a process that can also be compacted. */
 export class Etcd extends Component implements EtcdHandle {
@@ -175,7 +175,7 @@ export class Etcd extends Component implements EtcdHandle {
 
   async compact(): Promise<void> {
     const range = await callEtcd(this.socketPath, "/v3/kv/range", { body: { key: "AA==" } });
-    const { header } = rangeAnswer.parse(JSON.parse(range));
+    const { header } = rangeResponse.parse(JSON.parse(range));
     await callEtcd(this.socketPath, "/v3/kv/compaction", {
       body: { revision: header.revision, physical: true },
     });

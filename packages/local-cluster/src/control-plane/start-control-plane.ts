@@ -30,7 +30,7 @@ import {
 } from "./component.ts";
 
 /** Where the control plane runs and how it is reached from here. */
-export interface ControlPlanePlace {
+export interface ControlPlaneLocation {
   /** Address and port the API server listens on, as its clients inside the cluster see it. */
   readonly address: string;
   readonly port: number;
@@ -41,10 +41,10 @@ export interface ControlPlanePlace {
 
 /** What a control plane is made of. */
 export interface ControlPlaneOptions {
-  readonly folder: string;
+  readonly directory: string;
   readonly binaries: Pick<Binaries, "path">;
   readonly credentials: ClusterCredentials;
-  readonly place: ControlPlanePlace;
+  readonly location: ControlPlaneLocation;
   readonly featureGates: Readonly<Record<string, boolean>>;
   readonly audit: AuditPolicy | undefined;
   readonly etcdCompactionInterval: string;
@@ -64,7 +64,7 @@ export interface ControlPlane {
   readonly admin: ApiAccess;
   readonly auditLogPath: string | undefined;
   /** Starts one more API server on the same etcd, reached through `etcdSocketPath`. */
-  addApiServer(name: string, etcdSocketPath: string, place: ControlPlanePlace): Promise<ApiServer>;
+  addApiServer(name: string, etcdSocketPath: string, location: ControlPlaneLocation): Promise<ApiServer>;
   /** Writes a kubeconfig of a certified user for use inside the cluster. Returns its path. */
   kubeconfigFor(user: string, groups: readonly string[]): Promise<string>;
 }
@@ -73,15 +73,16 @@ export interface ControlPlane {
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const launcher = new Launcher(options);
   const etcd = await launcher.startEtcd();
-  const apiServer = await launcher.startApiServer("kube-apiserver", etcd.socketPath, options.place);
+  const apiServer = await launcher.startApiServer("kube-apiserver", etcd.socketPath, options.location);
   const controllers = await launcher.startControllers();
   return {
     etcd,
     apiServer,
     controllers,
-    admin: launcher.accessTo(options.place.url),
+    admin: launcher.accessTo(options.location.url),
     auditLogPath: launcher.auditLogPath("kube-apiserver"),
-    addApiServer: async (name, socketPath, place) => await launcher.startApiServer(name, socketPath, place),
+    addApiServer: async (name, socketPath, location) =>
+      await launcher.startApiServer(name, socketPath, location),
     kubeconfigFor: async (user, groups) => await launcher.kubeconfigFor(user, groups),
   };
 }
@@ -93,26 +94,26 @@ class Launcher {
   constructor(options: ControlPlaneOptions) {
     this.#options = options;
     const auditPolicyPath =
-      options.audit === undefined ? undefined : join(options.folder, "audit-policy.yaml");
+      options.audit === undefined ? undefined : join(options.directory, "audit-policy.yaml");
     if (auditPolicyPath !== undefined && options.audit !== undefined) {
       writeFileSync(auditPolicyPath, stringify(auditPolicyDocument(options.audit)));
     }
-    this.#facts = { ...options, address: options.place.address, auditPolicyPath };
+    this.#facts = { ...options, address: options.location.address, auditPolicyPath };
   }
 
   async startEtcd(): Promise<Etcd> {
-    const { folder, signal } = this.#options;
-    const socketPath = etcdSocket(folder);
+    const { directory, signal } = this.#options;
+    const socketPath = etcdSocket(directory);
     const isReady: ReadinessProbe = async (stop) => await isEtcdHealthy(socketPath, stop);
     const etcd = new Etcd(
-      this.#component("etcd", { binary: "etcd", args: etcdArguments(folder), isReady }),
+      this.#component("etcd", { binary: "etcd", args: etcdArguments(directory), isReady }),
       socketPath,
     );
     await etcd.ready(signal);
     return etcd;
   }
 
-  async startApiServer(name: string, socketPath: string, place: ControlPlanePlace): Promise<ApiServer> {
+  async startApiServer(name: string, socketPath: string, location: ControlPlaneLocation): Promise<ApiServer> {
     const { credentials, signal } = this.#options;
     const serving = await credentials.serving(name, {
       dnsNames: [
@@ -122,19 +123,19 @@ class Launcher {
         "kubernetes.default.svc",
         "kubernetes.default.svc.cluster.local",
       ],
-      ipAddresses: [...new Set(["127.0.0.1", place.address, KUBERNETES_SERVICE_ADDRESS])],
+      ipAddresses: [...new Set(["127.0.0.1", location.address, KUBERNETES_SERVICE_ADDRESS])],
     });
     const server = {
       name,
-      port: place.port,
+      port: location.port,
       etcdSocket: socketPath,
       serving,
       auditLogPath: this.auditLogPath(name),
     };
     const args = apiServerArguments(this.#facts, server);
     const apiServer = new ApiServer(
-      this.#component(name, { binary: "kube-apiserver", args, isReady: this.#readyzOf(place.url) }),
-      place.url,
+      this.#component(name, { binary: "kube-apiserver", args, isReady: this.#readyzOf(location.url) }),
+      location.url,
     );
     await apiServer.ready(signal);
     return apiServer;
@@ -174,7 +175,7 @@ class Launcher {
   auditLogPath(name: string): string | undefined {
     return this.#facts.auditPolicyPath === undefined
       ? undefined
-      : join(this.#options.folder, "logs", `${name}-audit.log`);
+      : join(this.#options.directory, "logs", `${name}-audit.log`);
   }
 
   accessTo(server: string): ApiAccess {
@@ -183,9 +184,9 @@ class Launcher {
   }
 
   async kubeconfigFor(user: string, groups: readonly string[]): Promise<string> {
-    const { credentials, folder, place } = this.#options;
-    const path = join(folder, "pki", `${user.replaceAll(":", "-")}.kubeconfig`);
-    const server = `https://${place.address}:${place.port}`;
+    const { credentials, directory, location } = this.#options;
+    const path = join(directory, "pki", `${user.replaceAll(":", "-")}.kubeconfig`);
+    const server = `https://${location.address}:${location.port}`;
     return writeKubeconfig(path, {
       server,
       caPem: credentials.caPem,
@@ -197,16 +198,16 @@ class Launcher {
   #readyzOf(url: string): ReadinessProbe {
     return async () => {
       using client = new ApiClient(this.accessTo(url));
-      return await answersOk(client);
+      return await respondsOk(client);
     };
   }
 
   #component(name: string, { binary, args, isReady }: ComponentRequest): ComponentOptions {
-    const { folder, place, system, binaries, goGcPercent } = this.#options;
+    const { directory, location, system, binaries, goGcPercent } = this.#options;
     const command = binaries.path(binary);
     const env = { GOGC: String(goGcPercent) };
     return {
-      launchRequest: { name, command, args, folder, env, networkNamespace: place.networkNamespace },
+      launchRequest: { name, command, args, directory, env, networkNamespace: location.networkNamespace },
       isReady,
       system,
     };
@@ -219,7 +220,7 @@ interface ComponentRequest {
   readonly isReady: ReadinessProbe;
 }
 
-async function answersOk(client: ApiClient): Promise<boolean> {
+async function respondsOk(client: ApiClient): Promise<boolean> {
   try {
     return (await client.send({ path: "/readyz", timeoutMs: 5000 })).status === 200;
   } catch {

@@ -6,7 +6,7 @@ import { thisPlatform } from "../assets/platform.ts";
 import type { ProgressReport } from "../assets/progress.ts";
 import { librariesOf, merged } from "../engines/system-files.ts";
 import { cachedImage } from "../images/cached-image.ts";
-import { folderEntries, type TarEntry } from "../images/tar.ts";
+import { directoryEntries, type TarEntry } from "../images/tar.ts";
 import { realSystem, type System } from "../system/system.ts";
 import { unpackPackage } from "./provide-program.ts";
 
@@ -19,7 +19,7 @@ export interface ProgramImageRequest {
   /** Path of the program in the package, without a leading slash. In the image it lies in `/bin`, and is the entry point. */
   readonly program: string;
   /** Folders of the package that the program reads, without a leading slash; they keep their places (default: none). */
-  readonly folders?: readonly string[] | undefined;
+  readonly directories?: readonly string[] | undefined;
   /** Numeric, e.g. `65534`. */
   readonly user: string;
   readonly report?: ProgressReport | undefined;
@@ -30,7 +30,7 @@ export interface ProgramImageRequest {
 export interface ProgramImage {
   readonly name: string;
   /** Folder of its OCI layout, for `images` of a cluster. */
-  readonly folder: string;
+  readonly directory: string;
 }
 
 /**
@@ -47,10 +47,10 @@ export async function provideProgramImage(
   request: ProgramImageRequest,
   system: System = realSystem,
 ): Promise<ProgramImage> {
-  const { name, packageName, program, folders = [], user, report, signal } = request;
-  const folder = await cachedImage({
+  const { name, packageName, program, directories = [], user, report, signal } = request;
+  const directory = await cachedImage({
     cacheName: "programs",
-    directoryName: folderName(request),
+    directoryName: directoryName(request),
     title: "an image",
     step: { component: "image with Debian's", version: packageName, expectedSeconds: 15 },
     assemble: async ({ workplace }) => {
@@ -58,8 +58,8 @@ export async function provideProgramImage(
       return {
         name,
         entries: [
-          ...programEntries(join(root, program), folders),
-          ...folders.flatMap((prefix) => folderEntries(join(root, prefix), { prefix })),
+          ...programEntries(join(root, program), directories),
+          ...directories.flatMap((prefix) => directoryEntries(join(root, prefix), { prefix })),
         ],
         entrypoint: [`/bin/${basename(program)}`],
         env: { PATH: "/bin" },
@@ -71,14 +71,14 @@ export async function provideProgramImage(
     signal,
     system,
   });
-  return { name, folder };
+  return { name, directory };
 }
 
 /** Raised when the way in which images are put together changes. */
 const FORMAT = 1;
 
-function folderName({ name, packageName, program, folders = [], user }: ProgramImageRequest): string {
-  const text = JSON.stringify([FORMAT, name, packageName, program, folders, user]);
+function directoryName({ name, packageName, program, directories = [], user }: ProgramImageRequest): string {
+  const text = JSON.stringify([FORMAT, name, packageName, program, directories, user]);
   const { os, arch } = thisPlatform();
   return `${packageName}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}-${os}-${arch}`;
 }
@@ -87,11 +87,12 @@ function programEntries(program: string, kept: readonly string[]): readonly TarE
   const libraries = librariesOf([program]).map((path) => ({ path: merged(path), from: path }));
   const files = [{ path: `usr/bin/${basename(program)}`, from: program }, ...libraries];
   const always = ["dev", "etc", "proc", "sys", "usr/bin", "usr/lib", "usr/lib64"];
-  const folders = new Set([...always, ...kept].flatMap(parents));
-  for (const { path } of libraries) for (const folder of parents(path).slice(0, -1)) folders.add(folder);
+  const directories = new Set([...always, ...kept].flatMap(parents));
+  for (const { path } of libraries)
+    for (const directory of parents(path).slice(0, -1)) directories.add(directory);
   return [
-    ...[...folders].map((path): TarEntry => ({ kind: "folder", path, mode: 0o755 })),
-    { kind: "folder", path: "tmp", mode: 0o1777 },
+    ...[...directories].map((path): TarEntry => ({ kind: "directory", path, mode: 0o755 })),
+    { kind: "directory", path: "tmp", mode: 0o1777 },
     ...["bin", "lib", "lib64"].map((path): TarEntry => ({ kind: "link", path, target: `usr/${path}` })),
     { kind: "file", path: "etc/nsswitch.conf", mode: 0o644, content: Buffer.from("hosts: files dns\n") },
     ...files.map(({ path, from }): TarEntry => ({

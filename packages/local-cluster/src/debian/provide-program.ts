@@ -32,8 +32,8 @@ export async function provideProgram(
 }
 
 async function pathOf(program: string, system: System): Promise<string | undefined> {
-  const ask = { command: "sh", args: ["-c", 'command -v "$1"', "sh", program] };
-  const { code, stdout } = await tryTool(ask, system);
+  const request = { command: "sh", args: ["-c", 'command -v "$1"', "sh", program] };
+  const { code, stdout } = await tryTool(request, system);
   return code === 0 ? stdout.trim() : undefined;
 }
 
@@ -44,7 +44,7 @@ export const debianPrograms = {
     packageName: "prometheus-alertmanager",
     program: "usr/bin/prometheus-alertmanager",
     // Templates of its messages, without which it does not start.
-    folders: ["usr/share/prometheus/alertmanager"],
+    directories: ["usr/share/prometheus/alertmanager"],
     user: "65534",
   },
 } as const satisfies Readonly<Record<string, Omit<ProgramImageRequest, "name">>>;
@@ -84,12 +84,12 @@ export async function unpackPackage({
 }
 
 /** The first try may fail because the list of packages is old or was never read. */
-async function downloadInto(folder: string, packageName: string, system: System): Promise<void> {
-  const inFolder = ["-c", 'cd "$1" && exec apt-get download "$2"', "sh", folder, packageName];
-  const ask = { command: "sh", args: inFolder, timeoutMs: 300_000 };
-  if ((await tryTool(ask, system)).code === 0) return;
+async function downloadInto(directory: string, packageName: string, system: System): Promise<void> {
+  const inDirectory = ["-c", 'cd "$1" && exec apt-get download "$2"', "sh", directory, packageName];
+  const request = { command: "sh", args: inDirectory, timeoutMs: 300_000 };
+  if ((await tryTool(request, system)).code === 0) return;
   await tryTool({ command: "apt-get", args: ["update"], timeoutMs: 300_000 }, system);
-  const { code, stderr } = await tryTool(ask, system);
+  const { code, stderr } = await tryTool(request, system);
   if (code !== 0) throw missing(packageName, stderr.trim().slice(-500));
 }
 

@@ -26,7 +26,7 @@ export interface EngineRecipe extends EngineVersion {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** Folder below the home with native code of the engine's, if it has any: the image needs the libraries of that too. */
-  readonly nativeFolder?: string;
+  readonly nativeDirectory?: string;
   /** Files of ours in the image, by path without a leading slash. */
   readonly scripts: Readonly<Record<string, string>>;
 }
@@ -86,7 +86,7 @@ function elasticsearch(version: string): EngineRecipe {
     entrypoint: ["/usr/local/bin/docker-entrypoint.sh"],
     command: ["eswrapper"],
     // Since version 8. Without it the engine cannot ask for limits, takes them for too low and does not start.
-    nativeFolder: `lib/platform/linux-${thisPlatform().arch === "arm64" ? "aarch64" : "x64"}`,
+    nativeDirectory: `lib/platform/linux-${thisPlatform().arch === "arm64" ? "aarch64" : "x64"}`,
     env: { PATH: `${home}/bin:/usr/bin:/usr/sbin`, ES_JAVA_HOME: `${home}/jdk`, ELASTIC_CONTAINER: "true" },
     scripts: { "usr/local/bin/docker-entrypoint.sh": ELASTICSEARCH_ENTRY_POINT },
   };

@@ -64,22 +64,24 @@ function packaged(what: string, packageName: string): MissingPrerequisite {
 
 /** A JDK 17 that can make runtimes: newer ones run these engines' security manager no more. */
 function findJdk(): string | undefined {
-  return listFolder("/usr/lib/jvm")
+  return listDirectory("/usr/lib/jvm")
     .map((name) => join("/usr/lib/jvm", name))
     .find(
-      (folder) =>
-        existsSync(join(folder, "bin/jlink")) && existsSync(join(folder, "jmods")) && isJava17(folder),
+      (directory) =>
+        existsSync(join(directory, "bin/jlink")) &&
+        existsSync(join(directory, "jmods")) &&
+        isJava17(directory),
     );
 }
 
-function isJava17(folder: string): boolean {
-  const release = join(folder, "release");
+function isJava17(directory: string): boolean {
+  const release = join(directory, "release");
   return existsSync(release) && /^JAVA_VERSION="17[."]/m.test(readFileSync(release, "utf8"));
 }
 
-function listFolder(folder: string): readonly string[] {
+function listDirectory(directory: string): readonly string[] {
   try {
-    return readdirSync(folder).toSorted();
+    return readdirSync(directory).toSorted();
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
     return [];
@@ -90,16 +92,16 @@ function listFolder(folder: string): readonly string[] {
 export interface RuntimeRequest {
   readonly jdk: string;
   /** Folder of the cache. */
-  readonly folder: string;
+  readonly directory: string;
   readonly system: System;
 }
 
 /** Makes a Java runtime of all modules, without what only developers need; half a minute on two cores, once. */
-export async function provideJavaRuntime({ jdk, folder, system }: RuntimeRequest): Promise<string> {
-  const finished = join(folder, "java-17");
+export async function provideJavaRuntime({ jdk, directory, system }: RuntimeRequest): Promise<string> {
+  const finished = join(directory, "java-17");
   if (existsSync(finished)) return finished;
-  await mkdir(folder, { recursive: true });
-  const workplace = await openWorkplace(folder, system);
+  await mkdir(directory, { recursive: true });
+  const workplace = await openWorkplace(directory, system);
   try {
     const draft = join(workplace, "java-17");
     const args = ["--module-path", join(jdk, "jmods"), ...JLINK_OPTIONS, "--output", draft];

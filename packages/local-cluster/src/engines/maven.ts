@@ -56,10 +56,10 @@ export async function fetchArtifact(coordinates: string, request: MavenRequest):
     signal,
   });
   if (code === 0 && existsSync(path)) return path;
-  const said = `${stdout}\n${stderr}`.split("\n").filter((line) => line.includes("ERROR"));
+  const output = `${stdout}\n${stderr}`.split("\n").filter((line) => line.includes("ERROR"));
   throw new LocalClusterError(
     "AssetsUnavailable",
-    `Maven could not fetch ${coordinates} (exit code ${code}): ${said.slice(0, 3).join(" ").slice(0, 500)}.`,
+    `Maven could not fetch ${coordinates} (exit code ${code}): ${output.slice(0, 3).join(" ").slice(0, 500)}.`,
     "Check that this machine reaches Maven Central or a mirror of it (~/.m2/settings.xml), and that the version is there.",
   );
 }

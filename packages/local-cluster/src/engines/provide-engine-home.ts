@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-import { lockCacheFolder } from "../assets/cache.ts";
+import { lockCacheDirectory } from "../assets/cache.ts";
 import { runCommand } from "../assets/run-command.ts";
 import { LocalClusterError } from "../errors.ts";
 import { codeOf, realSystem, type System, userCache } from "../system/system.ts";
@@ -29,13 +29,13 @@ export async function provideEngineHome(
   { system = realSystem, report = () => undefined, signal }: ProvideEngineHomeOptions = {},
 ): Promise<string> {
   const recipe = engineRecipe(request);
-  const folder = userCache(system, "engine-homes");
-  const home = join(folder, `${recipe.engine}-${recipe.version}-${homeFormat}`);
-  if (await isFolder(home)) return home;
-  await mkdir(folder, { recursive: true });
+  const directory = userCache(system, "engine-homes");
+  const home = join(directory, `${recipe.engine}-${recipe.version}-${homeFormat}`);
+  if (await isDirectory(home)) return home;
+  await mkdir(directory, { recursive: true });
   await using stack = new AsyncDisposableStack();
-  const lock = await lockCacheFolder({
-    folder,
+  const lock = await lockCacheDirectory({
+    directory,
     system,
     signal,
     onWait: (pid) => {
@@ -43,8 +43,8 @@ export async function provideEngineHome(
     },
   });
   stack.use(lock);
-  if (await isFolder(home)) return home;
-  const assembly: Assembly = { recipe, folder, home, system, report, signal };
+  if (await isDirectory(home)) return home;
+  const assembly: Assembly = { recipe, directory, home, system, report, signal };
   await assemble(assembly);
   return home;
 }
@@ -54,7 +54,7 @@ const homeFormat = 1;
 
 interface Assembly {
   readonly recipe: EngineRecipe;
-  readonly folder: string;
+  readonly directory: string;
   readonly home: string;
   readonly system: System;
   readonly report: (line: string) => void;
@@ -63,14 +63,14 @@ interface Assembly {
 
 /** In a folder of its own that is renamed last: a cut at any point leaves the engine absent. */
 async function assemble(assembly: Assembly): Promise<void> {
-  const { recipe, folder, home, system, report, signal } = assembly;
+  const { recipe, directory, home, system, report, signal } = assembly;
   const startedMs = system.nowMs();
   const parts: string[] = [];
   for (const coordinates of [recipe.distribution, ...recipe.plugins]) {
     report(`fetching ${coordinates} through Maven`);
-    parts.push(await fetchArtifact(coordinates, { workplace: folder, system, signal }));
+    parts.push(await fetchArtifact(coordinates, { workplace: directory, system, signal }));
   }
-  const workplace = join(folder, `work-${system.randomHex(6)}`);
+  const workplace = join(directory, `work-${system.randomHex(6)}`);
   await mkdir(workplace, { recursive: true });
   try {
     const [engine = "", ...plugins] = parts;
@@ -94,17 +94,17 @@ async function assemble(assembly: Assembly): Promise<void> {
 async function runTool(
   command: string,
   args: readonly string[],
-  { folder, system, signal, env = system.env }: Assembly & { readonly env?: System["env"] },
+  { directory, system, signal, env = system.env }: Assembly & { readonly env?: System["env"] },
 ): Promise<void> {
   const { code, stdout, stderr } = await runCommand({
     command,
     args,
-    cwd: folder,
+    cwd: directory,
     env,
     signal,
   });
   if (code === 0) return;
-  const said = `${stdout}${stderr}`.trim().split("\n").slice(-5).join(" ");
+  const output = `${stdout}${stderr}`.trim().split("\n").slice(-5).join(" ");
   if (code === 127)
     throw new LocalClusterError(
       "PrerequisiteMissing",
@@ -113,7 +113,7 @@ async function runTool(
     );
   throw new LocalClusterError(
     "ToolFailed",
-    `${command} ended with code ${code}: ${said}`,
+    `${command} ended with code ${code}: ${output}`,
     "Check that Maven Central can be reached, then try again.",
   );
 }
@@ -122,12 +122,12 @@ async function runTool(
 function javaHome({ env }: System): string {
   const named = env["JAVA_HOME"] ?? "";
   if (named !== "") return named;
-  const folders = (env["PATH"] ?? "").split(":").map((folder) => join(folder, "java"));
-  const found = folders.find((path) => existsSync(path));
+  const directories = (env["PATH"] ?? "").split(":").map((directory) => join(directory, "java"));
+  const found = directories.find((path) => existsSync(path));
   return found === undefined ? "" : dirname(dirname(realpathSync(found)));
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function isDirectory(path: string): Promise<boolean> {
   try {
     const found = await stat(path);
     return found.isDirectory();

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { thisPlatform } from "../assets/platform.ts";
 import type { ProgressReport } from "../assets/progress.ts";
 import { cachedImage, type ImageWork } from "../images/cached-image.ts";
-import { folderEntries, type TarEntry } from "../images/tar.ts";
+import { directoryEntries, type TarEntry } from "../images/tar.ts";
 import { runTool } from "../nodes/run-tool.ts";
 import { realSystem, type System } from "../system/system.ts";
 import {
@@ -25,7 +25,7 @@ export interface EngineImage {
   /** The official image's name. */
   readonly name: string;
   /** Folder of its OCI layout, for `images` of a cluster or `importImage` of a node. */
-  readonly folder: string;
+  readonly directory: string;
 }
 
 /** Which image, and who hears of the progress. */
@@ -48,9 +48,9 @@ export async function provideEngineImage(
 ): Promise<EngineImage> {
   const { report, signal } = request;
   const recipe = engineRecipe(request);
-  const folder = await cachedImage({
+  const directory = await cachedImage({
     cacheName: "engines",
-    directoryName: imageFolder(recipe),
+    directoryName: imageDirectory(recipe),
     title: "an image of an engine",
     step: { component: `image of ${recipe.engine}`, version: recipe.version, expectedSeconds: 90 },
     assemble: async (work) => {
@@ -64,18 +64,18 @@ export async function provideEngineImage(
         command: recipe.command,
         env: recipe.env,
         user: recipe.user,
-        workingFolder: recipe.home,
+        workingDirectory: recipe.home,
       };
     },
     report,
     signal,
     system,
   });
-  return { name: recipe.imageName, folder };
+  return { name: recipe.imageName, directory };
 }
 
 /** Name of the folder that the cache keeps an image in. */
-export function imageFolder(recipe: EngineRecipe): string {
+export function imageDirectory(recipe: EngineRecipe): string {
   const { os, arch } = thisPlatform();
   return `${recipe.engine}-${recipe.version}-${recipeHash(recipe)}-${os}-${arch}`;
 }
@@ -83,11 +83,13 @@ export function imageFolder(recipe: EngineRecipe): string {
 /** The engine's own files belong to its user, as in the official images; the system's to root. */
 function imageEntries({ home }: EngineRecipe, root: string): readonly TarEntry[] {
   const prefix = home.slice(1);
-  const system = folderEntries(root).filter(({ path }) => path !== prefix && !path.startsWith(`${prefix}/`));
+  const system = directoryEntries(root).filter(
+    ({ path }) => path !== prefix && !path.startsWith(`${prefix}/`),
+  );
   return [
     ...system,
-    { kind: "folder", path: prefix, mode: 0o775, uid: ENGINE_USER, gid: 0 },
-    ...folderEntries(join(root, prefix), { uid: ENGINE_USER, gid: 0, prefix }),
+    { kind: "directory", path: prefix, mode: 0o775, uid: ENGINE_USER, gid: 0 },
+    ...directoryEntries(join(root, prefix), { uid: ENGINE_USER, gid: 0, prefix }),
   ];
 }
 
@@ -101,7 +103,7 @@ interface Assembly extends ImageWork {
 async function writeEngineFiles(recipe: EngineRecipe, assembly: Assembly): Promise<void> {
   const { root, workplace, tools, system, cache } = assembly;
   const home = join(root, recipe.home);
-  const java = await provideJavaRuntime({ jdk: tools.jdk, folder: cache, system });
+  const java = await provideJavaRuntime({ jdk: tools.jdk, directory: cache, system });
   await unpackEngine(recipe, home, assembly);
   cpSync(java, join(home, "jdk"), { recursive: true, verbatimSymlinks: true });
   for (const coordinates of recipe.plugins) {
@@ -110,17 +112,17 @@ async function writeEngineFiles(recipe: EngineRecipe, assembly: Assembly): Promi
     const install = [join(home, "bin", `${recipe.engine}-plugin`), "install", "--batch", `file://${zip}`];
     await runTool({ command: "env", args: [env, ...install], timeoutMs: 300_000 }, system);
   }
-  for (const folder of ["config", "data", "logs", "plugins"])
-    mkdirSync(join(home, folder), { recursive: true, mode: 0o775 });
+  for (const directory of ["config", "data", "logs", "plugins"])
+    mkdirSync(join(home, directory), { recursive: true, mode: 0o775 });
   writeSystemFiles({
     root,
     busybox: tools.busybox,
-    programs: ["jdk", recipe.nativeFolder ?? "jdk"].map((folder) => join(home, folder)),
+    programs: ["jdk", recipe.nativeDirectory ?? "jdk"].map((directory) => join(home, directory)),
     user: recipe.engine,
   });
   await compileOpenFiles(root, workplace, system);
   for (const [path, text] of Object.entries(recipe.scripts)) writeScript(join(root, path), text);
-  openFolders(root);
+  openDirectories(root);
 }
 
 async function unpackEngine(recipe: EngineRecipe, home: string, assembly: Assembly): Promise<void> {
@@ -147,7 +149,7 @@ function writeScript(path: string, text: string): void {
 }
 
 /** The maker's umask may have closed them, and the image's user is not the maker. */
-function openFolders(root: string): void {
+function openDirectories(root: string): void {
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     if (entry.isDirectory() && entry.name !== "tmp") chmodSync(join(entry.parentPath, entry.name), 0o755);
   }

@@ -24,7 +24,7 @@ export interface SystemFilesRequest {
 
 /** Writes a small system: bash, the tools of busybox, the C library and what the programs need, and a user. */
 export function writeSystemFiles({ root, busybox, programs, user }: SystemFilesRequest): void {
-  for (const folder of [
+  for (const directory of [
     "usr/bin",
     "usr/lib",
     "usr/lib64",
@@ -37,8 +37,9 @@ export function writeSystemFiles({ root, busybox, programs, user }: SystemFilesR
     "var",
     "root",
   ])
-    mkdirSync(join(root, folder), { recursive: true, mode: 0o755 });
-  for (const folder of ["bin", "lib", "lib64", "sbin"]) symlinkSync(`usr/${folder}`, join(root, folder));
+    mkdirSync(join(root, directory), { recursive: true, mode: 0o755 });
+  for (const directory of ["bin", "lib", "lib64", "sbin"])
+    symlinkSync(`usr/${directory}`, join(root, directory));
   mkdirSync(join(root, "tmp"));
   chmodSync(join(root, "tmp"), 0o1777);
   copyInto(root, { from: "/bin/bash", path: "usr/bin/bash" });
@@ -83,9 +84,9 @@ export function librariesOf(programs: readonly string[]): readonly string[] {
   );
 }
 
-function elfFiles(folder: string): readonly string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
+function elfFiles(directory: string): readonly string[] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && (entry.name.endsWith(".so") || entry.parentPath.endsWith("/bin")))
     .map((entry) => join(entry.parentPath, entry.name));
 }

@@ -19,16 +19,16 @@ export async function writeBusyboxImage(target: string): Promise<ImageLayout> {
       "Run: apt-get install busybox-static",
     );
   const applets = execFileSync(program, ["--list"], { encoding: "utf8" }).split("\n").filter(Boolean);
-  const folders = ["bin", "dev", "etc", "proc", "root", "run", "sys", "var"].map((path): TarEntry => ({
-    kind: "folder",
+  const directories = ["bin", "dev", "etc", "proc", "root", "run", "sys", "var"].map((path): TarEntry => ({
+    kind: "directory",
     path,
     mode: 0o755,
   }));
   return await writeImageLayout({
     name: BUSYBOX_IMAGE,
     entries: [
-      ...folders,
-      { kind: "folder", path: "tmp", mode: 0o1777 },
+      ...directories,
+      { kind: "directory", path: "tmp", mode: 0o1777 },
       // As in most images: what is mounted below one of them is to be found below the other.
       { kind: "link", path: "var/run", target: "../run" },
       { kind: "file", path: "bin/busybox", mode: 0o755, content: readFileSync(program) },

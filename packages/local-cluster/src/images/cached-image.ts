@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import { clearAbandoned, lockCacheFolder, openWorkplace } from "../assets/cache.ts";
+import { clearAbandoned, lockCacheDirectory, openWorkplace } from "../assets/cache.ts";
 import { type AssetStep, beginStep, type ProgressReport } from "../assets/progress.ts";
 import { type System, userCache } from "../system/system.ts";
 import { type ImageRequest, writeImageLayout } from "./image-layout.ts";
@@ -36,29 +36,29 @@ export interface ImageWork {
 export async function cachedImage(request: CachedImageRequest): Promise<string> {
   const { cacheName, directoryName, title, step, report = () => undefined, signal, system } = request;
   const cache = userCache(system, cacheName);
-  const folder = join(cache, directoryName);
-  if (existsSync(folder)) return folder;
+  const directory = join(cache, directoryName);
+  if (existsSync(directory)) return directory;
   await mkdir(cache, { recursive: true });
   const onWait = (pid: string): void =>
     report({ kind: "note", text: `waiting for process ${pid}, which is making ${title}` });
   await using held = new AsyncDisposableStack();
-  held.use(await lockCacheFolder({ folder: cache, system, onWait, signal }));
+  held.use(await lockCacheDirectory({ directory: cache, system, onWait, signal }));
   await clearAbandoned(cache);
-  if (existsSync(folder)) return folder;
+  if (existsSync(directory)) return directory;
   const running = beginStep({ ...step, action: "building", position: 1, total: 1 }, report, system);
   try {
-    await makeImage(folder, request, { cache, report, signal, system });
+    await makeImage(directory, request, { cache, report, signal, system });
   } catch (error) {
     await running.fail("failed");
     throw error;
   }
   await running.finish();
-  return folder;
+  return directory;
 }
 
 /** The finished layout appears by a rename: what is in the cache is whole. */
 async function makeImage(
-  folder: string,
+  directory: string,
   { assemble }: CachedImageRequest,
   work: Omit<ImageWork, "workplace">,
 ): Promise<void> {
@@ -66,7 +66,7 @@ async function makeImage(
   try {
     const target = join(workplace, "layout");
     await writeImageLayout({ ...(await assemble({ ...work, workplace })), compression: "none", target });
-    await rename(target, folder);
+    await rename(target, directory);
   } finally {
     await rm(workplace, { recursive: true, force: true, maxRetries: 3 });
   }

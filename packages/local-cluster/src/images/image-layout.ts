@@ -19,7 +19,7 @@ export interface ImageRequest {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Numeric, so that `runAsNonRoot` can be checked: `1000` or `1000:1000`. */
   readonly user?: string | undefined;
-  readonly workingFolder?: string | undefined;
+  readonly workingDirectory?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Processor in Go's words (default: this machine's). */
   readonly architecture?: "amd64" | "arm64" | undefined;
@@ -32,7 +32,7 @@ export interface ImageRequest {
 /** Where an image was written. */
 export interface ImageLayout {
   readonly name: string;
-  readonly folder: string;
+  readonly directory: string;
   /** Digest of its manifest: the same for the same request. */
   readonly digest: string;
 }
@@ -53,7 +53,7 @@ export async function writeImageLayout(request: ImageRequest): Promise<ImageLayo
   const index = { schemaVersion: 2, mediaType: MEDIA_TYPES.index, manifests: [{ ...manifest, annotations }] };
   writeFileSync(join(target, "index.json"), JSON.stringify(index));
   writeFileSync(join(target, "oci-layout"), JSON.stringify({ imageLayoutVersion: "1.0.0" }));
-  return { name, folder: target, digest: manifest.digest };
+  return { name, directory: target, digest: manifest.digest };
 }
 
 const MEDIA_TYPES = {
@@ -78,7 +78,7 @@ function imageConfig(request: ImageRequest, diffId: string): Readonly<Record<str
     command,
     env,
     user,
-    workingFolder,
+    workingDirectory,
     labels,
     architecture = thisPlatform().arch,
   } = request;
@@ -97,7 +97,7 @@ function imageConfig(request: ImageRequest, diffId: string): Readonly<Record<str
               .toSorted(),
           }),
       ...(user === undefined ? {} : { User: user }),
-      ...(workingFolder === undefined ? {} : { WorkingDir: workingFolder }),
+      ...(workingDirectory === undefined ? {} : { WorkingDir: workingDirectory }),
       ...(labels === undefined ? {} : { Labels: sortedByKey(labels) }),
     },
     rootfs: { type: "layers", diff_ids: [diffId] },

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { join } from "node:path";
 
 /** One entry of a tar archive. Paths are relative, without a leading or trailing slash. */
-export type TarEntry = TarFile | TarFolder | TarLink;
+export type TarEntry = TarFile | TarDirectory | TarLink;
 
 interface TarOwner {
   readonly path: string;
@@ -20,8 +20,8 @@ export interface TarFile extends TarOwner {
 }
 
 /** A folder. */
-export interface TarFolder extends TarOwner {
-  readonly kind: "folder";
+export interface TarDirectory extends TarOwner {
+  readonly kind: "directory";
   readonly mode: number;
 }
 
@@ -72,7 +72,7 @@ async function* chunksOf(file: string): AsyncGenerator<Uint8Array> {
 
 /** A path or target that does not fit the old header is written to a pax header in front of it. */
 function headersOf(entry: TarEntry): readonly Uint8Array[] {
-  const path = entry.kind === "folder" ? `${entry.path}/` : entry.path;
+  const path = entry.kind === "directory" ? `${entry.path}/` : entry.path;
   const target = entry.kind === "link" ? entry.target : "";
   const records = [
     ...(fits(path) ? [] : [paxRecord("path", path)]),
@@ -95,7 +95,7 @@ function headersOf(entry: TarEntry): readonly Uint8Array[] {
   ];
 }
 
-const TYPES = { file: "0", folder: "5", link: "2" } as const;
+const TYPES = { file: "0", directory: "5", link: "2" } as const;
 
 function fits(name: string): boolean {
   return Buffer.byteLength(name) <= NAME_BYTES;
@@ -159,7 +159,7 @@ function padding(sizeBytes: number): Uint8Array {
 }
 
 /** Who owns the files in the image, and below which path they lie there. */
-export interface FolderEntriesOptions {
+export interface DirectoryEntriesOptions {
   readonly uid?: number;
   readonly gid?: number;
   /** Path in the image, without a leading slash (default: its root). */
@@ -167,9 +167,9 @@ export interface FolderEntriesOptions {
 }
 
 /** All files, folders and links below `root` as entries of an image. Other kinds of files are left out. */
-export function folderEntries(
+export function directoryEntries(
   root: string,
-  { uid = 0, gid = 0, prefix = "" }: FolderEntriesOptions = {},
+  { uid = 0, gid = 0, prefix = "" }: DirectoryEntriesOptions = {},
 ): readonly TarEntry[] {
   return readdirSync(root)
     .toSorted()
@@ -182,6 +182,9 @@ export function folderEntries(
       if (facts.isFile())
         return [{ kind: "file", path, uid, gid, mode, content: { file: source, sizeBytes: facts.size } }];
       if (!facts.isDirectory()) return [];
-      return [{ kind: "folder", path, uid, gid, mode }, ...folderEntries(source, { uid, gid, prefix: path })];
+      return [
+        { kind: "directory", path, uid, gid, mode },
+        ...directoryEntries(source, { uid, gid, prefix: path }),
+      ];
     });
 }

@@ -8,8 +8,8 @@ import { codeOf, type System } from "../system/system.ts";
  * Name of the cgroup below which everything runs that the nodes of one cluster start. It follows from the folder alone, so
  * that clean-up finds it; the hash tells two folders of the same name apart.
  */
-export function clusterCgroup(folder: string): string {
-  const path = realpathSync(folder);
+export function clusterCgroup(directory: string): string {
+  const path = realpathSync(directory);
   return `quartermaster-${basename(path)}-${createHash("sha256").update(path).digest("hex").slice(0, 8)}`;
 }
 
@@ -32,34 +32,34 @@ export function makeCgroup(path: string): readonly string[] {
 /** Ends every process below the cgroup and waits until none is left. What it had started meanwhile is ended as well. */
 export async function emptyCgroup(path: string, system: System): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const folders = cgroupFolders(path);
-    if (folders.flatMap(membersOf).length === 0) return;
-    for (const folder of folders) killIn(folder, path);
+    const directories = cgroupDirectories(path);
+    if (directories.flatMap(membersOf).length === 0) return;
+    for (const directory of directories) killIn(directory, path);
     await system.sleep(10);
   }
 }
 
 /** Removes the cgroup and everything below it from all hierarchies; it must be empty. */
 export function removeCgroup(path: string): void {
-  for (const folder of cgroupFolders(path)) removeFolder(folder);
+  for (const directory of cgroupDirectories(path)) removeDirectory(directory);
 }
 
 /** Half a minute: a process in an uninterruptible wait cannot be ended sooner. */
 const MAX_ROUNDS = 3000;
 
 /** All folders of the cgroup and below, deepest first, of all hierarchies. */
-function cgroupFolders(path: string): readonly string[] {
-  return cgroupHierarchies().flatMap((hierarchy) => foldersBelow(join(hierarchy, path)));
+function cgroupDirectories(path: string): readonly string[] {
+  return cgroupHierarchies().flatMap((hierarchy) => directoriesBelow(join(hierarchy, path)));
 }
 
-function foldersBelow(folder: string): readonly string[] {
+function directoriesBelow(directory: string): readonly string[] {
   try {
-    const entries = readdirSync(folder, { withFileTypes: true });
+    const entries = readdirSync(directory, { withFileTypes: true });
     return [
       ...entries
         .filter((entry) => entry.isDirectory())
-        .flatMap(({ name }) => foldersBelow(join(folder, name))),
-      folder,
+        .flatMap(({ name }) => directoriesBelow(join(directory, name))),
+      directory,
     ];
   } catch (error) {
     return absent(error, []);
@@ -67,12 +67,12 @@ function foldersBelow(folder: string): readonly string[] {
 }
 
 /** The kernel's own way ends the whole subtree at once; the other is for cgroup v1, one by one. */
-function killIn(folder: string, path: string): void {
+function killIn(directory: string, path: string): void {
   try {
-    writeFileSync(join(folder, "cgroup.kill"), "1", { flag: "r+" });
+    writeFileSync(join(directory, "cgroup.kill"), "1", { flag: "r+" });
   } catch (error) {
     absent(error, undefined);
-    for (const pid of membersOf(folder)) killMember(pid, path);
+    for (const pid of membersOf(directory)) killMember(pid, path);
   }
 }
 
@@ -85,17 +85,17 @@ function killMember(pid: number, path: string): void {
   }
 }
 
-function membersOf(folder: string): readonly number[] {
+function membersOf(directory: string): readonly number[] {
   try {
-    return readFileSync(join(folder, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
+    return readFileSync(join(directory, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number);
   } catch (error) {
     return absent(error, []);
   }
 }
 
-function removeFolder(folder: string): void {
+function removeDirectory(directory: string): void {
   try {
-    rmdirSync(folder);
+    rmdirSync(directory);
   } catch (error) {
     absent(error, undefined);
   }
@@ -104,9 +104,9 @@ function removeFolder(folder: string): void {
 /** cgroup v1 leaves the cpuset of a new group empty, and then no process may join: each level takes over its parent's. */
 function fillCpuset(hierarchy: string, path: string): void {
   for (const level of levelsOf(path)) {
-    const folder = join(hierarchy, level);
+    const directory = join(hierarchy, level);
     for (const file of ["cpuset.cpus", "cpuset.mems"])
-      copyCpuset(join(dirname(folder), file), join(folder, file));
+      copyCpuset(join(dirname(directory), file), join(directory, file));
   }
 }
 
@@ -145,8 +145,8 @@ export function readMountTable(): readonly Mount[] {
 /** Reads the text of /proc/PID/mountinfo. Fields before the " - " vary in number; blanks in paths are octal escapes. */
 export function parseMountTable(text: string): readonly Mount[] {
   return text.split("\n").flatMap((line) => {
-    const [place = "", source = ""] = line.split(" - ");
-    const mountPoint = place.split(" ")[4];
+    const [location = "", source = ""] = line.split(" - ");
+    const mountPoint = location.split(" ")[4];
     const fileSystem = source.split(" ")[0];
     return mountPoint === undefined || fileSystem === undefined
       ? []
@@ -155,10 +155,10 @@ export function parseMountTable(text: string): readonly Mount[] {
 }
 
 /** Mount points at or below `folder`, last mounted first: the order in which they can be unmounted. */
-export function mountsBelow(folder: string, table: readonly Mount[]): readonly string[] {
+export function mountsBelow(directory: string, table: readonly Mount[]): readonly string[] {
   return table
     .map(({ mountPoint }) => mountPoint)
-    .filter((mountPoint) => mountPoint === folder || mountPoint.startsWith(`${folder}/`))
+    .filter((mountPoint) => mountPoint === directory || mountPoint.startsWith(`${directory}/`))
     .toReversed();
 }
 

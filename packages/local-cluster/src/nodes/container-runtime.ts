@@ -13,22 +13,22 @@ import { runTool } from "./run-tool.ts";
 /** What differs between the runtimes of two nodes, and of two machines. */
 export interface RuntimeFacts {
   readonly podSubnet: string;
-  readonly cniPluginFolder: string;
+  readonly cniPluginDirectory: string;
 }
 
 /** Starts a node's containerd in a mount namespace of its own and waits until it answers. */
 export async function startContainerRuntime(
-  place: NodePlace,
-  { podSubnet, cniPluginFolder }: RuntimeFacts,
+  location: NodeLocation,
+  { podSubnet, cniPluginDirectory }: RuntimeFacts,
 ): Promise<Component> {
-  const { folder, name, paths, system } = place;
-  mkdirSync(paths.cniConfigFolder, { recursive: true });
-  writeFileSync(paths.containerdConfig, desiredContainerdConfig(paths, cniPluginFolder));
+  const { directory, name, paths, system } = location;
+  mkdirSync(paths.cniConfigDirectory, { recursive: true });
+  writeFileSync(paths.containerdConfig, desiredContainerdConfig(paths, cniPluginDirectory));
   writeFileSync(
-    join(paths.cniConfigFolder, "10-pods.conflist"),
+    join(paths.cniConfigDirectory, "10-pods.conflist"),
     JSON.stringify(desiredCniConfig(paths, podSubnet)),
   );
-  const mounts = { overlays: nodeOverlays(folder, name), binds: nodeBinds(paths) };
+  const mounts = { overlays: nodeOverlays(directory, name), binds: nodeBinds(paths) };
   await makeMountNamespace(paths.mountNamespace, mounts, system);
   const runtime = startNodeProcess(
     {
@@ -37,7 +37,7 @@ export async function startContainerRuntime(
       args: [`--config=${paths.containerdConfig}`],
       isReady: async () => await accepts({ path: paths.containerdSocket }),
     },
-    place,
+    location,
   );
   await runtime.ready();
   return runtime;
@@ -52,8 +52,8 @@ export async function importImage(paths: NodePaths, layout: string, system: Syst
 const IMPORT = `ctr --address "$2" --namespace k8s.io images import`;
 
 /** Which node a process belongs to. */
-export interface NodePlace {
-  readonly folder: string;
+export interface NodeLocation {
+  readonly directory: string;
   readonly name: string;
   readonly paths: NodePaths;
   readonly system: System;
@@ -70,13 +70,13 @@ export interface NodeProcess {
 /** Starts a process in the namespaces and the cgroup of its node; what it starts stays in there. */
 export function startNodeProcess(
   { program, command, args, isReady }: NodeProcess,
-  place: NodePlace,
+  location: NodeLocation,
 ): Component {
-  const { folder, name, paths, system } = place;
+  const { directory, name, paths, system } = location;
   return new Component({
     launchRequest: {
       name: `${name}-${program}`,
-      folder,
+      directory,
       command: "nsenter",
       args: [`--net=${paths.networkNamespace}`, `--mount=${paths.mountNamespace}`, "--", command, ...args],
       env: { PATH: toolPath(system) },
@@ -91,7 +91,7 @@ export function startNodeProcess(
  * The configuration of a node's containerd (TOML). Nothing of it touches the machine's own containerd. No registry is
  * reachable from a node: images are imported. `restrict_oom_score_adj` does without a privilege that containers often lack.
  */
-export function desiredContainerdConfig(paths: NodePaths, cniPluginFolder: string): string {
+export function desiredContainerdConfig(paths: NodePaths, cniPluginDirectory: string): string {
   const cri = `plugins."io.containerd.grpc.v1.cri"`;
   return toToml({
     "": { version: 2, root: paths.containerdRoot, state: paths.containerdState },
@@ -104,7 +104,7 @@ export function desiredContainerdConfig(paths: NodePaths, cniPluginFolder: strin
       restrict_oom_score_adj: true,
       netns_mounts_under_state_dir: true,
     },
-    [`${cri}.cni`]: { bin_dir: cniPluginFolder, conf_dir: paths.cniConfigFolder },
+    [`${cri}.cni`]: { bin_dir: cniPluginDirectory, conf_dir: paths.cniConfigDirectory },
     [`${cri}.containerd.runtimes.runc`]: { runtime_type: "io.containerd.runc.v2" },
     [`${cri}.containerd.runtimes.runc.options`]: { Root: paths.runcRoot, SystemdCgroup: false },
   });

@@ -37,10 +37,14 @@ export async function isKubeProxyHealthy(name: string, api: ApiClient): Promise<
 }
 
 /** True when the name server knows the cluster's Services. Asked from inside the hub, which nothing outside can reach. */
-export async function isDnsReady(folder: string, system: System): Promise<boolean> {
+export async function isDnsReady(directory: string, system: System): Promise<boolean> {
   const script = `require("node:http").get("http://${HUB_ADDRESS}:${DNS_READY_PORT}/ready", ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1))`;
   const { code } = await tryTool(
-    { command: process.execPath, args: ["-e", script], networkNamespace: networkNamespaceFile(folder, HUB) },
+    {
+      command: process.execPath,
+      args: ["-e", script],
+      networkNamespace: networkNamespaceFile(directory, HUB),
+    },
     system,
   );
   return code === 0;

@@ -9,8 +9,8 @@ import { runTool } from "./run-tool.ts";
 export const HUB = "hub";
 
 /** Makes the hub's namespace and the bridge in it. Returns the namespace's file. */
-export async function makeHub(folder: string, system: System): Promise<string> {
-  const hub = networkNamespaceFile(folder, HUB);
+export async function makeHub(directory: string, system: System): Promise<string> {
+  const hub = networkNamespaceFile(directory, HUB);
   await makeNetworkNamespace(hub, system);
   await configure(hub, hubCommands(), system);
   return hub;
@@ -18,16 +18,16 @@ export async function makeHub(folder: string, system: System): Promise<string> {
 
 /** A cluster's network: which nodes there will be. */
 export interface NetworkRequest {
-  readonly folder: string;
+  readonly directory: string;
   readonly nodeNames: readonly string[];
 }
 
 /** Makes a namespace for each node and joins them at the hub, in the order of their names. */
-export async function joinNodes({ folder, nodeNames }: NetworkRequest, system: System): Promise<void> {
-  const hub = networkNamespaceFile(folder, HUB);
+export async function joinNodes({ directory, nodeNames }: NetworkRequest, system: System): Promise<void> {
+  const hub = networkNamespaceFile(directory, HUB);
   const count = nodeNames.length;
   for (const [position, name] of nodeNames.entries()) {
-    const namespace = networkNamespaceFile(folder, name);
+    const namespace = networkNamespaceFile(directory, name);
     await makeNetworkNamespace(namespace, system);
     await configure(hub, plugNodeCommands(position + 1, namespace), system);
     await configure(namespace, nodeCommands(position + 1, count), system);
@@ -37,11 +37,11 @@ export async function joinNodes({ folder, nodeNames }: NetworkRequest, system: S
 
 /** Pulls or plugs in the `index`th node's cable. */
 export async function setNodeLink(
-  folder: string,
+  directory: string,
   { index, state }: { readonly index: number; readonly state: "up" | "down" },
   system: System,
 ): Promise<void> {
-  await configure(networkNamespaceFile(folder, HUB), [`link set ${hubLink(index)} ${state}`], system);
+  await configure(networkNamespaceFile(directory, HUB), [`link set ${hubLink(index)} ${state}`], system);
 }
 
 async function configure(
@@ -56,21 +56,21 @@ async function configure(
 }
 
 /** File that stands for a network namespace of the cluster; entered with `nsenter --net=`. */
-export function networkNamespaceFile(folder: string, name: string): string {
-  return join(folder, "ns", `${name}.net`);
+export function networkNamespaceFile(directory: string, name: string): string {
+  return join(directory, "ns", `${name}.net`);
 }
 
 /** File that stands for a mount namespace of the cluster; entered with `nsenter --mount=`. */
-export function mountNamespaceFile(folder: string, name: string): string {
-  return join(folder, "ns", `${name}.mnt`);
+export function mountNamespaceFile(directory: string, name: string): string {
+  return join(directory, "ns", `${name}.mnt`);
 }
 
 /**
  * Makes the folder that the namespaces' files lie in. It is a mount of its own that is shared with nobody: the kernel keeps
  * no file of a mount namespace in a shared one, and a desktop would copy our mounts into every service it runs.
  */
-export async function openNamespaceFolder(folder: string, system: System): Promise<void> {
-  const path = join(folder, "ns");
+export async function openNamespaceDirectory(directory: string, system: System): Promise<void> {
+  const path = join(directory, "ns");
   mkdirSync(path, { recursive: true, mode: 0o700 });
   await runTool({ command: "mount", args: ["--no-mtab", "--bind", "--make-private", path, path] }, system);
 }
@@ -111,8 +111,11 @@ export async function makeMountNamespace(
   { overlays, binds }: NodeMounts,
   system: System,
 ): Promise<void> {
-  const folders = [...overlays.flatMap(({ upper, work }) => [upper, work]), ...binds.map(({ from }) => from)];
-  for (const path of folders) mkdirSync(path, { recursive: true });
+  const directories = [
+    ...overlays.flatMap(({ upper, work }) => [upper, work]),
+    ...binds.map(({ from }) => from),
+  ];
+  for (const path of directories) mkdirSync(path, { recursive: true });
   writeFileSync(file, "");
   const args = [
     ...overlays.flatMap(({ path, upper, work }) => [

@@ -18,7 +18,7 @@ export interface NodePaths {
   readonly containerdRoot: string;
   readonly containerdState: string;
   readonly runcRoot: string;
-  readonly cniConfigFolder: string;
+  readonly cniConfigDirectory: string;
   readonly cniState: string;
   readonly kubeletConfig: string;
   /** Where kubelet's files lie on the machine. */
@@ -33,13 +33,13 @@ export interface NodePaths {
 }
 
 /** The paths of the node called `name`. */
-export function nodePaths(folder: string, name: string): NodePaths {
-  const root = join(folder, "nodes", name);
-  const cgroup = join(clusterCgroup(folder), name);
+export function nodePaths(directory: string, name: string): NodePaths {
+  const root = join(directory, "nodes", name);
+  const cgroup = join(clusterCgroup(directory), name);
   return {
     root,
-    networkNamespace: networkNamespaceFile(folder, name),
-    mountNamespace: mountNamespaceFile(folder, name),
+    networkNamespace: networkNamespaceFile(directory, name),
+    mountNamespace: mountNamespaceFile(directory, name),
     cgroup,
     systemCgroup: join(cgroup, "system"),
     containerdConfig: join(root, "containerd.toml"),
@@ -47,15 +47,15 @@ export function nodePaths(folder: string, name: string): NodePaths {
     containerdRoot: join(root, "containerd"),
     containerdState: join(root, "run"),
     runcRoot: join(root, "runc"),
-    cniConfigFolder: join(root, "cni"),
+    cniConfigDirectory: join(root, "cni"),
     cniState: join(root, "cni-state"),
     kubeletConfig: join(root, "kubelet.yaml"),
     kubeletData: join(root, "kubelet"),
-    kubeletRoot: isOverlaid(folder, "/var/lib") ? KUBELET_ROOT : join(root, "kubelet"),
+    kubeletRoot: isOverlaid(directory, "/var/lib") ? KUBELET_ROOT : join(root, "kubelet"),
     kubeProxyConfig: join(root, "kube-proxy.yaml"),
     podLogs: join(root, "pod-logs"),
     resolvConf: join(root, "resolv.conf"),
-    volumes: volumesFolder(folder, name),
+    volumes: volumesDirectory(directory, name),
   };
 }
 
@@ -66,8 +66,8 @@ export function nodePaths(folder: string, name: string): NodePaths {
 const KUBELET_ROOT = "/var/lib/kubelet";
 
 /** Where the volumes of a node keep their data. */
-export function volumesFolder(folder: string, node: string): string {
-  return join(folder, "nodes", node, "volumes");
+export function volumesDirectory(directory: string, node: string): string {
+  return join(directory, "nodes", node, "volumes");
 }
 
 /**
@@ -75,17 +75,17 @@ export function volumesFolder(folder: string, node: string): string {
  * sockets in /run/containerd, results in /var/lib/cni, links in /var/log/containers, the device plugins' socket in
  * /var/lib/kubelet). A folder that holds the cluster itself cannot be overlaid and is left as it is.
  */
-export function nodeOverlays(folder: string, name: string): readonly Overlay[] {
+export function nodeOverlays(directory: string, name: string): readonly Overlay[] {
   return ["/run", "/var/lib", "/var/log"]
-    .filter((path) => isOverlaid(folder, path))
+    .filter((path) => isOverlaid(directory, path))
     .map((path) => {
-      const own = join(folder, "nodes", name, "overlay", path.slice(1).replaceAll("/", "-"));
+      const own = join(directory, "nodes", name, "overlay", path.slice(1).replaceAll("/", "-"));
       return { path, upper: join(own, "upper"), work: join(own, "work") };
     });
 }
 
-function isOverlaid(folder: string, path: string): boolean {
-  return !folder.startsWith(`${path}/`);
+function isOverlaid(directory: string, path: string): boolean {
+  return !directory.startsWith(`${path}/`);
 }
 
 /** The folders that a node sees in another place: kubelet's, unless /var/lib holds the cluster itself. */
@@ -112,12 +112,12 @@ const SOCKET_PATH_LIMIT_BYTES = 107;
 const LONGEST_SOCKET = "etcd-stale-relay.sock";
 
 /** Throws PathTooLong when our sockets would not fit below `folder`. */
-export function assertSocketsFit(folder: string): void {
-  const lengthBytes = Buffer.byteLength(join(folder, LONGEST_SOCKET));
+export function assertSocketsFit(directory: string): void {
+  const lengthBytes = Buffer.byteLength(join(directory, LONGEST_SOCKET));
   if (lengthBytes <= SOCKET_PATH_LIMIT_BYTES) return;
   throw new LocalClusterError(
     "PathTooLong",
-    `The folder ${folder} is too deep: a unix socket's path may have ${SOCKET_PATH_LIMIT_BYTES} bytes, and ours would have ${lengthBytes}.`,
+    `The folder ${directory} is too deep: a unix socket's path may have ${SOCKET_PATH_LIMIT_BYTES} bytes, and ours would have ${lengthBytes}.`,
     "Choose a folder with a shorter path.",
   );
 }

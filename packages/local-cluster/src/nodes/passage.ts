@@ -13,30 +13,38 @@ export type Passage = AsyncDisposable;
 
 /** Which cluster, and which port of this machine's loopback. */
 export interface PassageRequest {
-  readonly folder: string;
+  readonly directory: string;
   readonly port: number;
   readonly system: System;
 }
 
 /** Makes the API server in the hub answer on a port of this machine's loopback. It need not run yet. */
-export async function openApiPassage({ folder, port, system }: PassageRequest): Promise<Passage> {
-  const socket = `unix:${checkedSocket(join(folder, "api.sock"))}`;
+export async function openApiPassage({ directory, port, system }: PassageRequest): Promise<Passage> {
+  const socket = `unix:${checkedSocket(join(directory, "api.sock"))}`;
   return await startPair([
-    relay("relay-api-inside", [socket, `tcp:${HUB_ADDRESS}:${API_PORT}`], { folder, system, isInHub: true }),
-    relay("relay-api-outside", [`tcp:127.0.0.1:${port}`, socket], { folder, system, isInHub: false }),
+    relay("relay-api-inside", [socket, `tcp:${HUB_ADDRESS}:${API_PORT}`], {
+      directory,
+      system,
+      isInHub: true,
+    }),
+    relay("relay-api-outside", [`tcp:127.0.0.1:${port}`, socket], { directory, system, isInHub: false }),
   ]);
 }
 
 /** Makes a port of this machine's loopback answer on the hub's loopback too: a webhook outside, as the API server sees it. */
-export async function openHostPassage({ folder, port, system }: PassageRequest): Promise<Passage> {
-  const socket = `unix:${checkedSocket(join(folder, `host-${port}.sock`))}`;
+export async function openHostPassage({ directory, port, system }: PassageRequest): Promise<Passage> {
+  const socket = `unix:${checkedSocket(join(directory, `host-${port}.sock`))}`;
   return await startPair([
     relay(`relay-host-${port}-outside`, [socket, `tcp:127.0.0.1:${port}`], {
-      folder,
+      directory,
       system,
       isInHub: false,
     }),
-    relay(`relay-host-${port}-inside`, [`tcp:127.0.0.1:${port}`, socket], { folder, system, isInHub: true }),
+    relay(`relay-host-${port}-inside`, [`tcp:127.0.0.1:${port}`, socket], {
+      directory,
+      system,
+      isInHub: true,
+    }),
   ]);
 }
 
@@ -49,8 +57,8 @@ async function startPair(relays: readonly Component[]): Promise<Passage> {
   };
 }
 
-interface RelayPlace {
-  readonly folder: string;
+interface RelayAddress {
+  readonly directory: string;
   readonly system: System;
   readonly isInHub: boolean;
 }
@@ -58,14 +66,14 @@ interface RelayPlace {
 function relay(
   name: string,
   [listen, target]: readonly [string, string],
-  { folder, system, isInHub }: RelayPlace,
+  { directory, system, isInHub }: RelayAddress,
 ): Component {
-  const networkNamespace = networkNamespaceFile(folder, HUB);
+  const networkNamespace = networkNamespaceFile(directory, HUB);
   const entry = join(import.meta.dirname, "socket-relay.ts");
   const component: Component = new Component({
     launchRequest: {
       name,
-      folder,
+      directory,
       command: process.execPath,
       args: ["--max-old-space-size=32", entry, listen, target],
       networkNamespace: isInHub ? networkNamespace : undefined,

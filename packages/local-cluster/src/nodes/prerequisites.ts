@@ -14,7 +14,7 @@ export interface MachineFacts {
   /** Tools of `NODE_TOOLS` that are not on the search path. */
   readonly missingTools: readonly string[];
   /** Folder that holds all CNI plugins we use, if there is one. */
-  readonly cniPluginFolder: string | undefined;
+  readonly cniPluginDirectory: string | undefined;
   readonly hasStaticBusybox: boolean;
   /** Of `KERNEL_FEATURES`, those that were tried in vain. Empty when they could not be tried: only root can. */
   readonly missingFeatures: readonly string[];
@@ -61,7 +61,7 @@ export function missingPrerequisites(facts: MachineFacts): readonly MissingPrere
   return [
     ...(facts.isRoot ? [] : [{ what: "root", remedy: "run as root" }]),
     ...facts.missingTools.toSorted().map((tool) => missingPackage(tool, NODE_TOOLS[tool] ?? tool)),
-    ...(facts.cniPluginFolder === undefined
+    ...(facts.cniPluginDirectory === undefined
       ? [missingPackage("CNI plugins", "containernetworking-plugins")]
       : []),
     ...(facts.hasStaticBusybox ? [] : [missingPackage("a static busybox", "busybox-static")]),
@@ -95,33 +95,43 @@ function missingPackage(what: string, packageName: string): MissingPrerequisite 
 }
 
 /** Looks at what the machine offers to real nodes. Changes nothing; what it tries, it tries in namespaces that end with it. */
-export async function probeMachine(parentFolder: string, system: System): Promise<MachineFacts> {
+export async function probeMachine(parentDirectory: string, system: System): Promise<MachineFacts> {
   const isRoot = process.getuid?.() === 0;
   const missingTools = Object.keys(NODE_TOOLS).filter((tool) => !isOnPath(tool, system));
   const canTry = isRoot && ["ip", "mount", "nft", "unshare"].every((tool) => !missingTools.includes(tool));
   return {
     isRoot,
     missingTools,
-    cniPluginFolder: findCniPluginFolder(),
+    cniPluginDirectory: findCniPluginDirectory(),
     hasStaticBusybox: findStaticBusybox() !== undefined,
-    missingFeatures: canTry ? await tryFeatures(parentFolder, system) : [],
+    missingFeatures: canTry ? await tryFeatures(parentDirectory, system) : [],
   };
 }
 
 /** The folder that holds all CNI plugins we use, if there is one. */
-export function findCniPluginFolder(): string | undefined {
-  return CNI_FOLDERS.find((folder) => CNI_PLUGINS.every((plugin) => existsSync(join(folder, plugin))));
+export function findCniPluginDirectory(): string | undefined {
+  return CNI_FOLDERS.find((directory) => CNI_PLUGINS.every((plugin) => existsSync(join(directory, plugin))));
 }
 
 /** Where distributions put CNI plugins. */
 const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 
-async function tryFeatures(parentFolder: string, system: System): Promise<readonly string[]> {
+async function tryFeatures(parentDirectory: string, system: System): Promise<readonly string[]> {
   const name = `.probe-${system.randomHex(4)}`;
-  const folder = join(parentFolder, name);
-  mkdirSync(folder, { recursive: true });
+  const directory = join(parentDirectory, name);
+  mkdirSync(directory, { recursive: true });
   try {
-    const args = ["--net", "--mount", "--propagation=private", "--", "sh", "-c", TRY_FEATURES, "sh", folder];
+    const args = [
+      "--net",
+      "--mount",
+      "--propagation=private",
+      "--",
+      "sh",
+      "-c",
+      TRY_FEATURES,
+      "sh",
+      directory,
+    ];
     const { stdout } = await tryTool({ command: "unshare", args }, system);
     const found = new Set([
       ...stdout.split("\n"),
@@ -129,7 +139,7 @@ async function tryFeatures(parentFolder: string, system: System): Promise<readon
     ]);
     return Object.keys(KERNEL_FEATURES).filter((feature) => !found.has(feature));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 
@@ -157,7 +167,7 @@ function canMakeCgroup(name: string): boolean {
 function isOnPath(tool: string, system: System): boolean {
   return toolPath(system)
     .split(":")
-    .some((folder) => isExecutable(join(folder, tool)));
+    .some((directory) => isExecutable(join(directory, tool)));
 }
 
 function isExecutable(path: string): boolean {

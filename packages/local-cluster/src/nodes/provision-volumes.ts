@@ -3,28 +3,28 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { type ApiAccess, type ApiAnswer, ApiClient } from "../api/api-client.ts";
+import { type ApiAccess, type ApiResponse, ApiClient } from "../api/api-client.ts";
 import { launch } from "../process/launch.ts";
 import type { System } from "../system/system.ts";
-import { volumesFolder } from "./node-paths.ts";
+import { volumesDirectory } from "./node-paths.ts";
 
 /** Gives a cluster its default StorageClass and starts the process that makes the volumes. Needs no real nodes and no root. */
 export async function startVolumeProvisioner(
-  folder: string,
+  directory: string,
   access: ApiAccess,
   system: System,
 ): Promise<void> {
   using api = new ApiClient(access);
   await api.apply(`/apis/storage.k8s.io/v1/storageclasses/${STORAGE_CLASS}`, desiredStorageClass());
-  const accessFile = join(folder, "pki", "volume-provisioner.json");
+  const accessFile = join(directory, "pki", "volume-provisioner.json");
   writeFileSync(accessFile, JSON.stringify(access), { mode: 0o600 });
   const entry = join(import.meta.dirname, "volume-provisioner.ts");
   launch(
     {
       name: "volume-provisioner",
-      folder,
+      directory,
       command: process.execPath,
-      args: ["--max-old-space-size=64", entry, folder, accessFile],
+      args: ["--max-old-space-size=64", entry, directory, accessFile],
     },
     system,
   );
@@ -37,27 +37,28 @@ export interface SeenVersions {
 }
 
 /** Looks at all claims and volumes once and does what is to be done. Returns what it has seen, to wait for changes from there. */
-export async function provisionVolumes(folder: string, api: ApiClient): Promise<SeenVersions> {
+export async function provisionVolumes(directory: string, api: ApiClient): Promise<SeenVersions> {
   const claims = claimList.parse(await read("/api/v1/persistentvolumeclaims", api));
   const volumes = volumeList.parse(await read("/api/v1/persistentvolumes", api));
   const { make, remove } = planVolumes(claims.items, volumes.items);
-  for (const volume of make) await makeVolume(folder, volume, api);
-  for (const volume of remove) await removeVolume(folder, volume, api);
+  for (const volume of make) await makeVolume(directory, volume, api);
+  for (const volume of remove) await removeVolume(directory, volume, api);
   return { claims: claims.metadata.resourceVersion, volumes: volumes.metadata.resourceVersion };
 }
 
 /** Its folder may be written by everybody: who runs in the pod is not known here. */
-async function makeVolume(folder: string, volume: VolumeToMake, api: ApiClient): Promise<void> {
-  const path = join(volumesFolder(folder, volume.node), volume.volumeName);
+async function makeVolume(directory: string, volume: VolumeToMake, api: ApiClient): Promise<void> {
+  const path = join(volumesDirectory(directory, volume.node), volume.volumeName);
   mkdirSync(path, { recursive: true });
   chmodSync(path, 0o777);
   await api.apply(`/api/v1/persistentvolumes/${volume.volumeName}`, desiredVolume(volume, path));
 }
 
 /** The data goes first: a volume that is cut off here is still on the list and is removed by the next pass. */
-async function removeVolume(folder: string, { metadata, spec }: Volume, api: ApiClient): Promise<void> {
+async function removeVolume(directory: string, { metadata, spec }: Volume, api: ApiClient): Promise<void> {
   const path = spec.local?.path;
-  if (path?.startsWith(`${join(folder, "nodes")}/`) === true) rmSync(path, { recursive: true, force: true });
+  if (path?.startsWith(`${join(directory, "nodes")}/`) === true)
+    rmSync(path, { recursive: true, force: true });
   expectSuccess(await api.send({ method: "DELETE", path: `/api/v1/persistentvolumes/${metadata.name}` }));
 }
 
@@ -65,9 +66,9 @@ async function read(path: string, api: ApiClient): Promise<unknown> {
   return JSON.parse(expectSuccess(await api.send({ path })).body);
 }
 
-function expectSuccess(answer: ApiAnswer): ApiAnswer {
-  if (answer.status < 300 || answer.status === 404) return answer;
-  throw new Error(`the API server answered ${answer.status}: ${answer.body.slice(0, 300)}`);
+function expectSuccess(response: ApiResponse): ApiResponse {
+  if (response.status < 300 || response.status === 404) return response;
+  throw new Error(`the API server answered ${response.status}: ${response.body.slice(0, 300)}`);
 }
 
 const annotations = z.record(z.string(), z.string()).optional();

@@ -44,12 +44,12 @@ export async function tryTool(request: ToolRequest, system: System): Promise<Too
   const [program = command, ...rest] = call;
   const { promise, resolve } = Promise.withResolvers<ToolResult>();
   const child = spawn(program, rest, { env: { ...system.env, PATH: toolPath(system) }, timeout: timeoutMs });
-  const said = { stdout: "", stderr: "" };
-  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (said.stdout += chunk));
-  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (said.stderr += chunk));
+  const output = { stdout: "", stderr: "" };
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (output.stdout += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (output.stderr += chunk));
   child.stdin.on("error", () => undefined); // a tool that ends without reading tells why by its exit code
   child.once("error", (error) => resolve({ code: 127, stdout: "", stderr: String(error) }));
-  child.once("close", (code) => resolve({ code: code ?? 137, ...said }));
+  child.once("close", (code) => resolve({ code: code ?? 137, ...output }));
   child.stdin.end(input);
   return await promise;
 }

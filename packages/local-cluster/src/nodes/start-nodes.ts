@@ -10,7 +10,12 @@ import { writePauseImage } from "../images/pause-image.ts";
 import type { ClusterCredentials } from "../pki/cluster-credentials.ts";
 import type { System } from "../system/system.ts";
 import { desiredCorefile, DNS_USER, KUBE_PROXY_USER, nodeObjects } from "./cluster-objects.ts";
-import { importImage, type NodePlace, startContainerRuntime, startNodeProcess } from "./container-runtime.ts";
+import {
+  importImage,
+  type NodeLocation,
+  startContainerRuntime,
+  startNodeProcess,
+} from "./container-runtime.ts";
 import { isDnsReady, isKubeProxyHealthy, isNodeReady } from "./is-node-ready.ts";
 import { desiredKubeletConfig, desiredKubeProxyConfig, kubeletArguments } from "./kubelet-config.ts";
 import {
@@ -21,7 +26,7 @@ import {
   MAX_NODES,
   networkNamespaceFile,
   nodeAddress,
-  openNamespaceFolder,
+  openNamespaceDirectory,
   podSubnet,
   setNodeLink,
 } from "./network.ts";
@@ -35,9 +40,9 @@ export interface Hub {
 }
 
 /** Makes the namespace that the control plane is to be started in. */
-export async function openHub(folder: string, system: System): Promise<Hub> {
-  await openNamespaceFolder(folder, system);
-  return { networkNamespace: await makeHub(folder, system), address: HUB_ADDRESS };
+export async function openHub(directory: string, system: System): Promise<Hub> {
+  await openNamespaceDirectory(directory, system);
+  return { networkNamespace: await makeHub(directory, system), address: HUB_ADDRESS };
 }
 
 /** What nodes are started with. */
@@ -48,14 +53,14 @@ export interface NodesOptions extends NodeEnvironment {
 
 /** Starts the nodes and the name server of a cluster whose control plane runs in the hub. Resolves when all are Ready. */
 export async function startNodes(options: NodesOptions): Promise<readonly NodeHandle[]> {
-  const { folder, api, system } = options;
+  const { directory, api, system } = options;
   const nodes = numberNodes(options.nodes);
   const [pause] = await Promise.all([
-    writePauseImage(join(folder, "images", "pause")),
-    joinNodes({ folder, nodeNames: nodes.map(({ name }) => name) }, system),
+    writePauseImage(join(directory, "images", "pause")),
+    joinNodes({ directory, nodeNames: nodes.map(({ name }) => name) }, system),
     ...nodeObjects().map(async ({ path, object }) => await api.apply(path, object)),
   ]);
-  const images = [pause.folder, ...options.images];
+  const images = [pause.directory, ...options.images];
   const [handles] = await Promise.all([
     Promise.all(nodes.map(async (node) => await startNode(node, { ...options, images }))),
     startNameServer(options),
@@ -64,24 +69,24 @@ export async function startNodes(options: NodesOptions): Promise<readonly NodeHa
 }
 
 async function startNameServer({
-  folder,
+  directory,
   corednsPath,
   kubeconfigFor,
   system,
   signal,
 }: NodesOptions): Promise<void> {
-  const corefile = join(folder, "Corefile");
+  const corefile = join(directory, "Corefile");
   writeFileSync(corefile, desiredCorefile(await kubeconfigFor(DNS_USER, [])));
-  const networkNamespace = networkNamespaceFile(folder, HUB);
+  const networkNamespace = networkNamespaceFile(directory, HUB);
   const server = new Component({
     launchRequest: {
       name: "coredns",
-      folder,
+      directory,
       command: corednsPath,
       args: [`-conf=${corefile}`],
       networkNamespace,
     },
-    isReady: async () => await isDnsReady(folder, system),
+    isReady: async () => await isDnsReady(directory, system),
     system,
   });
   await server.ready(signal);
@@ -143,12 +148,12 @@ export interface NodeBinaries {
 
 /** What all nodes of a cluster have in common. */
 export interface NodeEnvironment {
-  readonly folder: string;
+  readonly directory: string;
   readonly binaries: NodeBinaries;
   readonly credentials: Pick<ClusterCredentials, "caFiles" | "serving">;
   readonly kubeconfigFor: (user: string, groups: readonly string[]) => Promise<string>;
   readonly api: ApiClient;
-  readonly cniPluginFolder: string;
+  readonly cniPluginDirectory: string;
   /** Layouts that are imported before the first pod. */
   readonly images: readonly string[];
   readonly system: System;
@@ -157,16 +162,19 @@ export interface NodeEnvironment {
 
 /** Starts everything that runs on one node, whose network is there already, and waits until it is Ready. */
 async function startNode(request: NumberedNode, environment: NodeEnvironment): Promise<NodeHandle> {
-  const { folder, system, images, cniPluginFolder, signal } = environment;
+  const { directory, system, images, cniPluginDirectory, signal } = environment;
   const { name, zone, index } = request;
-  const paths = nodePaths(folder, name);
-  const place: NodePlace = { folder, name, paths, system };
+  const paths = nodePaths(directory, name);
+  const location: NodeLocation = { directory, name, paths, system };
   mkdirSync(paths.volumes, { recursive: true });
   writeFileSync(paths.resolvConf, `nameserver ${HUB_ADDRESS}\n`);
-  const containerd = await startContainerRuntime(place, { podSubnet: podSubnet(index), cniPluginFolder });
+  const containerd = await startContainerRuntime(location, {
+    podSubnet: podSubnet(index),
+    cniPluginDirectory,
+  });
   for (const image of images) await importImage(paths, image, system);
-  const kubelet = await startKubelet(request, place, environment);
-  const kubeProxy = await startKubeProxy(request, place, environment);
+  const kubelet = await startKubelet(request, location, environment);
+  const kubeProxy = await startKubeProxy(request, location, environment);
   await Promise.all([kubelet.ready(signal), kubeProxy.ready(signal)]);
   return {
     name,
@@ -175,15 +183,15 @@ async function startNode(request: NumberedNode, environment: NodeEnvironment): P
     kubelet,
     containerd,
     kubeProxy,
-    cutOff: async () => await setNodeLink(folder, { index, state: "down" }, system),
-    restore: async () => await setNodeLink(folder, { index, state: "up" }, system),
+    cutOff: async () => await setNodeLink(directory, { index, state: "down" }, system),
+    restore: async () => await setNodeLink(directory, { index, state: "up" }, system),
     importImage: async (layout) => await importImage(paths, layout, system),
   };
 }
 
 async function startKubelet(
   { name, zone, index }: NumberedNode,
-  place: NodePlace,
+  location: NodeLocation,
   environment: NodeEnvironment,
 ): Promise<Component> {
   const { credentials, kubeconfigFor, binaries, api } = environment;
@@ -192,25 +200,25 @@ async function startKubelet(
     name,
     zone,
     address,
-    paths: place.paths,
+    paths: location.paths,
     clientCaPath: credentials.caFiles.certificatePath,
     serving: await credentials.serving(name, { dnsNames: [name], ipAddresses: [address] }),
     kubeconfigPath: await kubeconfigFor(`system:node:${name}`, ["system:nodes"]),
   };
-  writeFileSync(place.paths.kubeletConfig, stringify(desiredKubeletConfig(facts)));
+  writeFileSync(location.paths.kubeletConfig, stringify(desiredKubeletConfig(facts)));
   const isReady = async (): Promise<boolean> => await isNodeReady(name, api);
   return startNodeProcess(
     { program: "kubelet", command: binaries.kubelet, args: kubeletArguments(facts), isReady },
-    place,
+    location,
   );
 }
 
 async function startKubeProxy(
   { name, index }: NumberedNode,
-  place: NodePlace,
+  location: NodeLocation,
   { binaries, kubeconfigFor, api }: NodeEnvironment,
 ): Promise<Component> {
-  const { kubeProxyConfig } = place.paths;
+  const { kubeProxyConfig } = location.paths;
   const kubeconfigPath = await kubeconfigFor(KUBE_PROXY_USER, []);
   writeFileSync(
     kubeProxyConfig,
@@ -224,6 +232,6 @@ async function startKubeProxy(
       args: [`--config=${kubeProxyConfig}`],
       isReady,
     },
-    place,
+    location,
   );
 }

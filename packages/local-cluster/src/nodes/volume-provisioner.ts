@@ -11,8 +11,8 @@ import { provisionVolumes } from "./provision-volumes.ts";
  * Entry point of the volume provisioner: `node volume-provisioner.ts <folder> <access file>`. Makes a volume for each claim
  * of the default StorageClass once its pod has a node, and removes it with its data when the claim is gone.
  */
-const [folder, accessFile] = process.argv.slice(2);
-if (folder === undefined || accessFile === undefined)
+const [directory, accessFile] = process.argv.slice(2);
+if (directory === undefined || accessFile === undefined)
   throw new Error("the provisioner needs the cluster's folder and a file that says how to reach it");
 const access = z
   .object({ server: z.string(), caPem: z.string(), token: z.string() })
@@ -21,7 +21,7 @@ const api = new ApiClient(access);
 
 for (;;) {
   try {
-    const { claims, volumes } = await provisionVolumes(folder, api);
+    const { claims, volumes } = await provisionVolumes(directory, api);
     const change = new AbortController();
     await Promise.race([
       untilChanged(

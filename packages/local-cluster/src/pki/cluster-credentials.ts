@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { type CertifiedKey, issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import { type CertifiedKey, issueCa, issueCertificate } from "@quartermaster/runtime/certificates";
 import { stringify } from "yaml";
 
 import { realSystem, type System } from "../system/system.ts";
@@ -37,11 +37,11 @@ export interface ServingNames {
 }
 
 /** Makes a new authority, the administrator's token and the API server's own certificates below `folder`/pki. */
-export async function createCredentials(folder: string, system: System): Promise<ClusterCredentials> {
-  const pki = join(folder, "pki");
+export async function createCredentials(directory: string, system: System): Promise<ClusterCredentials> {
+  const pki = join(directory, "pki");
   mkdirSync(pki, { recursive: true, mode: 0o700 });
-  const ca = await createAuthority("quartermaster local cluster", system);
-  const frontProxyCa = await createAuthority("quartermaster front proxy", system);
+  const ca = await createCa("quartermaster local cluster", system);
+  const frontProxyCa = await createCa("quartermaster front proxy", system);
   const adminToken = system.randomHex(24);
   const client = async (user: string, groups: readonly string[]): Promise<CertificateFiles> =>
     await issueTo(join(pki, fileNameOf(user)), ca, {
@@ -79,10 +79,10 @@ function newServiceAccountKey(): string {
 
 async function issueTo(
   stem: string,
-  authority: CertificateAuthority,
+  issuer: CertificateAuthority,
   request: Parameters<CertificateAuthority["issue"]>[0],
 ): Promise<CertificateFiles> {
-  return writePair(stem, await authority.issue(request));
+  return writePair(stem, await issuer.issue(request));
 }
 
 function writePair(
@@ -105,7 +105,7 @@ function fileNameOf(user: string): string {
 }
 
 /** Whom a certificate is about. Kubernetes reads the common name as the user and each organization as a group. */
-export interface LeafRequest {
+export interface IssuedRequest {
   readonly commonName: string;
   readonly organizations?: readonly string[];
   readonly dnsNames?: readonly string[];
@@ -115,16 +115,16 @@ export interface LeafRequest {
 
 /** Signs certificates for one cluster; the key never leaves its directory. */
 export interface CertificateAuthority extends CertifiedKey {
-  issue(request: LeafRequest): Promise<CertifiedKey>;
+  issue(request: IssuedRequest): Promise<CertifiedKey>;
 }
 
 /** Makes a self-signed P-256 CA that is valid from a minute ago for ten years, as are the certificates it issues. */
-export async function createAuthority(
+export async function createCa(
   commonName: string,
   system: System = realSystem,
 ): Promise<CertificateAuthority> {
   // A certificate with its issuer's name would be taken for self-signed.
-  const ca = await issueAuthority({ subject: { commonName: `${commonName} authority` }, ...termsOf(system) });
+  const ca = await issueCa({ subject: { commonName: `${commonName} authority` }, ...termsOf(system) });
   return {
     ...ca,
     issue: async ({ commonName: name, organizations = [], usage, ...names }) =>
@@ -137,7 +137,7 @@ export async function createAuthority(
   };
 }
 
-function termsOf(system: System): Pick<Parameters<typeof issueAuthority>[0], "serial" | "validity"> {
+function termsOf(system: System): Pick<Parameters<typeof issueCa>[0], "serial" | "validity"> {
   const nowMs = system.nowMs();
   return {
     serial: system.randomHex(15),

@@ -13,7 +13,7 @@ export interface LaunchRequest {
   readonly command: string;
   readonly args: readonly string[];
   /** The cluster's folder: the record goes to `pids/`, the log to `logs/`. */
-  readonly folder: string;
+  readonly directory: string;
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Network namespace to enter first (a file made by `unshare --net=`). */
   readonly networkNamespace?: string | undefined;
@@ -49,9 +49,9 @@ exec "$@"`;
 
 /** Starts a component in its own session, recorded and logged, with stdin closed. */
 export function launch(request: LaunchRequest, system: System): RunningProcess {
-  const { name, folder } = request;
-  const logPath = join(folder, "logs", `${name}.log`);
-  const recordStem = join(folder, "pids", name);
+  const { name, directory } = request;
+  const logPath = join(directory, "logs", `${name}.log`);
+  const recordStem = join(directory, "pids", name);
   mkdirSync(dirname(logPath), { recursive: true });
   mkdirSync(dirname(recordStem), { recursive: true });
   const log = openSync(logPath, "a");
@@ -68,10 +68,10 @@ export function launch(request: LaunchRequest, system: System): RunningProcess {
       ...args,
     ];
     const child = spawn("/bin/sh", wrapped, {
-      cwd: folder,
+      cwd: directory,
       detached: true,
       stdio: ["ignore", log, log],
-      env: { PATH: toolPath(system), HOME: folder, ...request.env },
+      env: { PATH: toolPath(system), HOME: directory, ...request.env },
     });
     return describeChild(name, logPath, { child, system });
   } finally {
@@ -104,11 +104,15 @@ function describeChild(
     signal: (signal) => {
       if (isRunning()) process.kill(pid, signal);
     },
-    gone: async (timeoutMs) => await waitUntilGone(identity, timeoutMs, system),
+    gone: async (timeoutMs) => await waitUntilExited(identity, timeoutMs, system),
   };
 }
 
-async function waitUntilGone(identity: ProcessIdentity, timeoutMs: number, system: System): Promise<boolean> {
+async function waitUntilExited(
+  identity: ProcessIdentity,
+  timeoutMs: number,
+  system: System,
+): Promise<boolean> {
   const deadline = system.nowMs() + timeoutMs;
   while (isAlive(identity)) {
     if (system.nowMs() > deadline) return false;

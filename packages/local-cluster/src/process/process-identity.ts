@@ -67,9 +67,9 @@ export interface RecordedProcess {
 }
 
 /** Everything on record below `folder`, dead or alive. A record that was cut off belongs to a process that never ran. */
-export function readRecords(folder: string): readonly RecordedProcess[] {
-  return listIfThere(join(folder, "pids")).flatMap((file) => {
-    const identity = parseStatLine(readFileSync(join(folder, "pids", file), "utf8"));
+export function readRecords(directory: string): readonly RecordedProcess[] {
+  return listIfThere(join(directory, "pids")).flatMap((file) => {
+    const identity = parseStatLine(readFileSync(join(directory, "pids", file), "utf8"));
     return identity === undefined ? [] : [{ name: file.slice(0, file.lastIndexOf(".")), identity }];
   });
 }
@@ -78,9 +78,9 @@ export function readRecords(folder: string): readonly RecordedProcess[] {
  * Ends every recorded process that still is the one on record, until a look finds none alive: a process may put itself on
  * record while we end the others. A stranger that took over a recorded pid has another start time and is left alone.
  */
-export async function endRecorded(folder: string, system: System): Promise<void> {
+export async function endRecorded(directory: string, system: System): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const alive = readRecords(folder).filter(({ identity }) => isAlive(identity));
+    const alive = readRecords(directory).filter(({ identity }) => isAlive(identity));
     if (alive.length === 0) return;
     for (const { identity } of alive) endProcess(identity);
     await system.sleep(10);
@@ -100,9 +100,9 @@ function endProcess(identity: ProcessIdentity): void {
 /** Ten seconds in all: a process in an uninterruptible wait cannot be ended sooner. */
 const MAX_ROUNDS = 1000;
 
-function listIfThere(folder: string): readonly string[] {
+function listIfThere(directory: string): readonly string[] {
   try {
-    return readdirSync(folder).toSorted();
+    return readdirSync(directory).toSorted();
   } catch (error) {
     if (codeOf(error) === "ENOENT") return [];
     throw error;

@@ -32,10 +32,10 @@ describe.runIf(hasRealNodes())("images of engines", () => {
     { engine: "elasticsearch", version: "7.17.28" },
   ])("$engine $version has the layout of the official image", { timeout: minutes }, async (wanted) => {
     const recipe = engineRecipe(wanted);
-    const { name, folder } = await provideEngineImage(wanted);
-    const blob = (digest: string): string => join(folder, "blobs", ...digest.split(":"));
+    const { name, directory } = await provideEngineImage(wanted);
+    const blob = (digest: string): string => join(directory, "blobs", ...digest.split(":"));
     const read = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
-    const [top] = indexSchema.parse(read(join(folder, "index.json"))).manifests;
+    const [top] = indexSchema.parse(read(join(directory, "index.json"))).manifests;
     const manifest = manifestSchema.parse(read(blob(top.digest)));
     const { config } = configSchema.parse(read(blob(manifest.config.digest)));
     const [{ digest }] = manifest.layers;

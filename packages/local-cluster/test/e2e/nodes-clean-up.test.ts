@@ -14,22 +14,22 @@ import { eventually } from "../integration/eventually.ts";
 import { apply, idlePod, mountingDaemonSet, untilExec, untilPodReady, watchingPod } from "./workloads.ts";
 
 /** Everything on the machine that names the cluster's folder: processes, mounts, cgroups. */
-function traces(folder: string, name: string): readonly string[] {
+function traces(directory: string, name: string): readonly string[] {
   const processes = readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry) && identifyProcess(Number(entry)) !== undefined)
     .filter(
       (pid) =>
-        textOf(`/proc/${pid}/cmdline`).includes(folder) ||
+        textOf(`/proc/${pid}/cmdline`).includes(directory) ||
         textOf(`/proc/${pid}/cgroup`).includes(`quartermaster-${name}`),
     )
     .map((pid) => `process ${pid} ${textOf(`/proc/${pid}/cmdline`)}`);
   const mounts = textOf("/proc/self/mountinfo")
     .split("\n")
-    .filter((line) => line.includes(folder));
+    .filter((line) => line.includes(directory));
   const cgroups = cgroupHierarchies().flatMap((hierarchy) =>
     readdirSync(hierarchy).filter((entry) => entry.startsWith(`quartermaster-${name}`)),
   );
-  return [...processes, ...mounts, ...cgroups, ...(existsSync(folder) ? [folder] : [])];
+  return [...processes, ...mounts, ...cgroups, ...(existsSync(directory) ? [directory] : [])];
 }
 
 function textOf(path: string): string {
@@ -41,7 +41,7 @@ function textOf(path: string): string {
 }
 
 /** Paths that container runtimes and kubelet are known to write to, whatever their configuration says. */
-function wellKnownPlaces(): readonly string[] {
+function wellKnownLocations(): readonly string[] {
   return [
     "/run/containerd",
     "/run/mount",
@@ -56,49 +56,49 @@ function wellKnownPlaces(): readonly string[] {
   ].filter((path) => existsSync(path));
 }
 
-function clustersFolder(): Disposable & { readonly path: string } {
+function clustersDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
 describe.runIf(hasRealNodes())("what is left of a cluster with real nodes", () => {
   test("[local-cluster/LC-06] nothing, after it was stopped with pods running", async () => {
-    using parent = clustersFolder();
-    const placesBefore = wellKnownPlaces();
-    const cluster = await startLocalCluster({ nodes: 2, parentFolder: parent.path, name: "stopped" });
+    using parent = clustersDirectory();
+    const slotsBefore = wellKnownLocations();
+    const cluster = await startLocalCluster({ nodes: 2, parentDirectory: parent.path, name: "stopped" });
     await apply(cluster, idlePod("one"));
     await untilPodReady(cluster, "one");
-    expect(traces(cluster.folder, "stopped")).not.toEqual([]);
+    expect(traces(cluster.directory, "stopped")).not.toEqual([]);
     await cluster.stop();
-    expect(traces(cluster.folder, "stopped")).toEqual([]);
-    expect(wellKnownPlaces()).toEqual(placesBefore);
+    expect(traces(cluster.directory, "stopped")).toEqual([]);
+    expect(wellKnownLocations()).toEqual(slotsBefore);
   });
 
   test("[local-cluster/LC-28] nothing, after a DaemonSet mounted below /var/lib/kubelet, and its mount reached a pod", async () => {
-    using parent = clustersFolder();
-    const placesBefore = wellKnownPlaces();
-    const cluster = await startLocalCluster({ nodes: 1, parentFolder: parent.path, name: "plugin" });
+    using parent = clustersDirectory();
+    const slotsBefore = wellKnownLocations();
+    const cluster = await startLocalCluster({ nodes: 1, parentDirectory: parent.path, name: "plugin" });
     await apply(cluster, mountingDaemonSet("plugin"), watchingPod("reader"));
     await untilPodReady(cluster, "reader");
     expect(await untilExec(cluster, "reader", "cat /plugins/example/mnt/greeting")).toBe("hello\n");
     await cluster.stop();
-    expect(traces(cluster.folder, "plugin")).toEqual([]);
-    expect(wellKnownPlaces()).toEqual(placesBefore);
+    expect(traces(cluster.directory, "plugin")).toEqual([]);
+    expect(wellKnownLocations()).toEqual(slotsBefore);
   });
 
   test("[local-cluster/LC-06] nothing, after its launcher was killed", async () => {
-    using parent = clustersFolder();
+    using parent = clustersDirectory();
     const script = fileURLToPath(import.meta.resolve("./nodes-launcher.ts"));
     const launcher = spawn(process.execPath, [script, parent.path, "orphan"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await new Promise((resolve) => launcher.stdout.once("data", resolve));
-    const folder = join(parent.path, "orphan");
-    expect(traces(folder, "orphan")).not.toEqual([]);
+    const directory = join(parent.path, "orphan");
+    expect(traces(directory, "orphan")).not.toEqual([]);
     launcher.kill("SIGKILL");
     await eventually(
-      () => (traces(folder, "orphan").length === 0 ? true : undefined),
-      () => traces(folder, "orphan").join("\n"),
+      () => (traces(directory, "orphan").length === 0 ? true : undefined),
+      () => traces(directory, "orphan").join("\n"),
     );
   });
 });

@@ -47,17 +47,17 @@ describe.runIf(hasRealNodes())("a cluster with one real node", () => {
   });
 
   test("[local-cluster/LC-20] a pod reaches the API server under its name in the cluster", async () => {
-    const answer = await untilExec(
+    const reply = await untilExec(
       cluster,
       "client",
       "nc -w 5 kubernetes.default.svc 443 < /dev/null && echo open",
     );
-    expect(answer).toContain("open");
+    expect(reply).toContain("open");
   });
 
   test("[local-cluster/LC-20] the API server reaches the Services of pods, where webhooks are", async () => {
     const address = await kubectl(cluster, "get", "service", "greeter", "-o", "jsonpath={.spec.clusterIP}");
-    expect(await askFromApiServer(cluster, `http://${address}`)).toBe("hello\n");
+    expect(await requestFromApiServer(cluster, `http://${address}`)).toBe("hello\n");
   });
 
   test("[local-cluster/LC-15] the API server reaches a port of this machine's loopback that was opened to it", async () => {
@@ -65,12 +65,12 @@ describe.runIf(hasRealNodes())("a cluster with one real node", () => {
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as { readonly port: number };
     await cluster.reachHostPort(port);
-    expect(await askFromApiServer(cluster, `http://127.0.0.1:${port}`)).toBe("webhook");
+    expect(await requestFromApiServer(cluster, `http://127.0.0.1:${port}`)).toBe("webhook");
     server.close();
   });
 
   test("this machine reaches pods and Services by a connection or a port of its loopback, and nothing else", async () => {
-    const pods = await reachPods(cluster.folder);
+    const pods = await reachPods(cluster.directory);
     const address = async (...what: readonly string[]): Promise<string> =>
       await kubectl(cluster, "get", ...what);
     const pod = { host: await address("pod", "web", "-o", "jsonpath={.status.podIP}"), port: 8080 };
@@ -84,8 +84,8 @@ describe.runIf(hasRealNodes())("a cluster with one real node", () => {
       expect(await text(socket)).toMatch(/^HTTP\/1\.\d 200 [^]*hello\n$/);
     }
     await using local = await pods.localPort(service);
-    const answer = await fetch(`http://127.0.0.1:${local.port}/index.html`);
-    expect(await answer.text()).toBe("hello\n");
+    const reply = await fetch(`http://127.0.0.1:${local.port}/index.html`);
+    expect(await reply.text()).toBe("hello\n");
     await expect(pods.dial({ ...pod, port: 8081 })).rejects.toThrow("nobody answers");
     // The API server's own address would let in whoever reaches the socket.
     await expect(pods.dial({ host: "172.30.0.1", port: 6443 })).rejects.toThrow("nobody answers");
@@ -141,9 +141,9 @@ describe.runIf(hasRealNodes())("a cluster with one real node", () => {
 });
 
 /** What a server answers when it is asked from the network namespace of the API server. */
-async function askFromApiServer(cluster: LocalCluster, url: string): Promise<string> {
+async function requestFromApiServer(cluster: LocalCluster, url: string): Promise<string> {
   const script = `require("node:http").get("${url}", (response) => response.pipe(process.stdout))`;
-  const inside = [`--net=${cluster.folder}/ns/hub.net`, "--", process.execPath, "-e", script];
+  const inside = [`--net=${cluster.directory}/ns/hub.net`, "--", process.execPath, "-e", script];
   const { stdout } = await promisify(execFile)("nsenter", inside, { timeout: 10_000 });
   return stdout;
 }

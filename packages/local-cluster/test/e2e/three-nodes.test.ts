@@ -73,7 +73,7 @@ describe.runIf(hasRealNodes())("a cluster with three real nodes in three zones",
     await kubectl(cluster, "wait", "--for=delete", "pod/db-2", "--timeout=60s");
     const volume = await kubectl(cluster, "get", "pvc", "data-db-2", "-o", "jsonpath={.spec.volumeName}");
     const path = await kubectl(cluster, "get", "pv", volume, "-o", "jsonpath={.spec.local.path}");
-    expect(path.startsWith(cluster.folder)).toBe(true);
+    expect(path.startsWith(cluster.directory)).toBe(true);
     expect(existsSync(path)).toBe(true);
     await kubectl(cluster, "delete", "pvc", "data-db-2");
     await eventually(

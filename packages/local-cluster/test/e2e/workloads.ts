@@ -46,8 +46,8 @@ const pluginsVolume = { name: "plugins", hostPath: { path: PLUGINS, type: "Direc
 
 /** A DaemonSet as CSI drivers have it: it mounts a file system below kubelet's folder, to be seen by everybody on the node. */
 export function mountingDaemonSet(name: string): Manifest {
-  const folder = `${PLUGINS}/example/mnt`;
-  const script = `mkdir -p ${folder}; mount -t tmpfs none ${folder}; echo hello > ${folder}/greeting; exec sleep infinity`;
+  const directory = `${PLUGINS}/example/mnt`;
+  const script = `mkdir -p ${directory}; mount -t tmpfs none ${directory}; echo hello > ${directory}/greeting; exec sleep infinity`;
   const container = {
     name: "plugin",
     image: BUSYBOX_IMAGE,
@@ -165,10 +165,10 @@ export async function untilPodReady(cluster: LocalCluster, name: string, formerU
   let seen = "";
   return await eventually(
     async () => {
-      const answer = await cluster.kubectl(["get", "pod", name, "-o", "json"]);
-      seen = answer.stdout === "" ? answer.stderr : answer.stdout;
-      if (answer.code !== 0) return undefined;
-      const pod = JSON.parse(answer.stdout) as Pod;
+      const response = await cluster.kubectl(["get", "pod", name, "-o", "json"]);
+      seen = response.stdout === "" ? response.stderr : response.stdout;
+      if (response.code !== 0) return undefined;
+      const pod = JSON.parse(response.stdout) as Pod;
       return pod.metadata.uid !== formerUid && hasCondition(pod.status.conditions, "True") ? pod : undefined;
     },
     () => seen,
@@ -199,9 +199,9 @@ export async function untilExec(cluster: LocalCluster, pod: string, command: str
   let seen = "";
   return await eventually(
     async () => {
-      const answer = await cluster.kubectl(["exec", pod, "--", "sh", "-c", command]);
-      seen = answer.stdout + answer.stderr;
-      return answer.code === 0 ? answer.stdout : undefined;
+      const response = await cluster.kubectl(["exec", pod, "--", "sh", "-c", command]);
+      seen = response.stdout + response.stderr;
+      return response.code === 0 ? response.stdout : undefined;
     },
     () => seen,
   );

@@ -9,9 +9,9 @@ const report: ProgressReport = (event) => {
 
 // A resolver in a process of its own, for tests that kill it or run two at once: resolves etcd from the folder of Go modules
 // given as argument, writes progress and then the path, or the code of the error, to standard output.
-const goFolder = process.argv[2] ?? "";
+const goDirectory = process.argv[2] ?? "";
 try {
-  const binaries = await resolveBinaries({ components: ["etcd"], goFolder, system: realSystem, report });
+  const binaries = await resolveBinaries({ components: ["etcd"], goDirectory, system: realSystem, report });
   process.stdout.write(`resolved ${binaries.path("etcd")}\n`);
 } catch (error) {
   process.stdout.write(

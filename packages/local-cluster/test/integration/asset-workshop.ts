@@ -11,8 +11,8 @@ import { realSystem } from "../../src/system/system.ts";
 
 /** An empty cache, Go modules that build in a few seconds, and an environment that knows nothing of the machine's own settings. */
 export interface Workshop extends AsyncDisposable {
-  readonly folder: string;
-  readonly goFolder: string;
+  readonly directory: string;
+  readonly goDirectory: string;
   readonly env: Readonly<Record<string, string>>;
   /** What was reported so far, as lines. */
   readonly lines: readonly string[];
@@ -25,40 +25,40 @@ export interface Workshop extends AsyncDisposable {
 
 /** Opens a workshop below the system's temporary folder. */
 export async function openWorkshop(): Promise<Workshop> {
-  const folder = await mkdtemp(join(tmpdir(), "qm-assets-"));
-  const goFolder = join(folder, "go");
-  await writeModules(goFolder);
+  const directory = await mkdtemp(join(tmpdir(), "qm-assets-"));
+  const goDirectory = join(directory, "go");
+  await writeModules(goDirectory);
   const env = {
     ...goEnvironment(),
-    HOME: folder,
-    XDG_CACHE_HOME: join(folder, "cache"),
+    HOME: directory,
+    XDG_CACHE_HOME: join(directory, "cache"),
     QM_ASSETS_OFFLINE: "1",
   };
   const lines: string[] = [];
   return {
-    folder,
-    goFolder,
+    directory,
+    goDirectory,
     env,
     lines,
     resolve: async (request, extra = {}) =>
       await resolveBinaries({
         components: ["etcd"],
-        goFolder,
+        goDirectory,
         system: { ...realSystem, env: { ...env, ...extra } },
         report: (event) => lines.push(describeProgress(event)),
         ...request,
       }),
     cacheContent: async (project) =>
-      await listCache(join(folder, "cache", "quartermaster", "assets"), project),
+      await listCache(join(directory, "cache", "quartermaster", "assets"), project),
     script: async (name, text) => {
-      const path = join(folder, `bin-${name}`, name);
+      const path = join(directory, `bin-${name}`, name);
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, text);
       await chmod(path, 0o755);
       return `${dirname(path)}${delimiter}${env.PATH}`;
     },
     [Symbol.asyncDispose]: async () => {
-      await rm(folder, { recursive: true, force: true });
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }
@@ -81,14 +81,16 @@ export async function failureOf(promise: Promise<unknown>): Promise<LocalCluster
 const PROGRAM_GO_VERSION = "1.24";
 
 /** The real versions' modules replaced by a folder beside them: no download, no go.sum, the same commands. */
-async function writeModules(goFolder: string): Promise<void> {
-  await writeModule(join(goFolder, "etcd"), "go.etcd.io/etcd/server/v3 v3.9.9", { ".": 'println("etcd")' });
+async function writeModules(goDirectory: string): Promise<void> {
+  await writeModule(join(goDirectory, "etcd"), "go.etcd.io/etcd/server/v3 v3.9.9", {
+    ".": 'println("etcd")',
+  });
   const commands = { "cmd/kube-apiserver": 'println("kube-apiserver")', "cmd/kubectl": 'println("kubectl")' };
-  await writeModule(join(goFolder, "kubernetes-1.99"), "k8s.io/kubernetes v1.99.1", commands);
+  await writeModule(join(goDirectory, "kubernetes-1.99"), "k8s.io/kubernetes v1.99.1", commands);
 }
 
 async function writeModule(
-  folder: string,
+  directory: string,
   requirement: string,
   programs: Readonly<Record<string, string>>,
 ): Promise<void> {
@@ -99,14 +101,14 @@ async function writeModule(
     `require ${requirement}`,
     `replace ${path} => ./program`,
   ];
-  await mkdir(join(folder, "program"), { recursive: true });
-  await writeFile(join(folder, "go.mod"), `${goMod.join("\n")}\n`);
-  await writeFile(join(folder, "go.sum"), "");
-  await writeFile(join(folder, "program", "go.mod"), `module ${path}\ngo ${PROGRAM_GO_VERSION}\n`);
-  for (const [place, statement] of Object.entries(programs)) {
-    await mkdir(join(folder, "program", place), { recursive: true });
+  await mkdir(join(directory, "program"), { recursive: true });
+  await writeFile(join(directory, "go.mod"), `${goMod.join("\n")}\n`);
+  await writeFile(join(directory, "go.sum"), "");
+  await writeFile(join(directory, "program", "go.mod"), `module ${path}\ngo ${PROGRAM_GO_VERSION}\n`);
+  for (const [location, statement] of Object.entries(programs)) {
+    await mkdir(join(directory, "program", location), { recursive: true });
     const text = `package main\n\nimport "fmt"\n\nfunc println(text string) { fmt.Println(text) }\n\nfunc main() { ${statement} }\n`;
-    await writeFile(join(folder, "program", place, "main.go"), text);
+    await writeFile(join(directory, "program", location, "main.go"), text);
   }
 }
 
@@ -122,7 +124,7 @@ function goEnvironment(): {
 }
 
 async function listCache(root: string, project: string): Promise<readonly string[]> {
-  const folders = (await readdir(root)).filter((name) => name.startsWith(`${project}-`));
-  const names = await Promise.all(folders.map(async (name) => await readdir(join(root, name))));
+  const directories = (await readdir(root)).filter((name) => name.startsWith(`${project}-`));
+  const names = await Promise.all(directories.map(async (name) => await readdir(join(root, name))));
   return names.flat().toSorted();
 }

@@ -19,9 +19,9 @@ test("builds what is missing, one module at a time, and builds nothing the secon
   expect(workshop.lines).toContain(
     "3 programs are not in the cache and cannot be downloaded (QM_ASSETS_OFFLINE is set): building them from source takes about 7 minutes on two cores, once per version",
   );
-  const told = workshop.lines.length;
+  const reported = workshop.lines.length;
   expect((await workshop.resolve({ components })).path("etcd")).toBe(binaries.path("etcd"));
-  expect(workshop.lines).toHaveLength(told);
+  expect(workshop.lines).toHaveLength(reported);
 });
 
 test("[local-cluster/LC-04] without Go, network and cache one error lists what was tried and what to do, within seconds", async () => {
@@ -29,7 +29,7 @@ test("[local-cluster/LC-04] without Go, network and cache one error lists what w
   const started = realSystem.nowMs();
   // Port 1 on loopback refuses: the nearest thing to a machine without network that leaves no machine.
   const env = {
-    PATH: join(workshop.folder, "empty"),
+    PATH: join(workshop.directory, "empty"),
     QM_ASSETS_OFFLINE: "",
     QM_RELEASE_MIRROR: "http://127.0.0.1:1",
   };
@@ -58,7 +58,7 @@ test("[local-cluster/LC-04] a Go that is too old is named with the version that 
 test("a program that does not compile ends in BuildFailed with what Go said", async () => {
   await using workshop = await openWorkshop();
   await writeFile(
-    join(workshop.goFolder, "etcd", "program", "main.go"),
+    join(workshop.goDirectory, "etcd", "program", "main.go"),
     "package main\n\nfunc main() { undefinedThing() }\n",
   );
   const error = await failureOf(workshop.resolve({}));
@@ -77,7 +77,7 @@ test("a full disk under Go is reported as such", async () => {
 
 test("a cache folder that cannot be made is reported as such", async () => {
   await using workshop = await openWorkshop();
-  const file = join(workshop.folder, "file");
+  const file = join(workshop.directory, "file");
   await writeFile(file, "");
   const error = await failureOf(workshop.resolve({}, { XDG_CACHE_HOME: file }));
   expect(error.code).toBe("StateFolderNotWritable");

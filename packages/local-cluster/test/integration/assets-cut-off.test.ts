@@ -14,7 +14,7 @@ const resolver = join(import.meta.dirname, "asset-resolver.ts");
 test("[local-cluster/LC-02] a build killed half-way leaves nothing that is taken for a binary, and the next run builds again", async () => {
   await using workshop = await openWorkshop();
   // An empty compile cache makes the build last for seconds, so that it is certain to be under way when it is killed.
-  const child = startResolver(workshop, { GOCACHE: join(workshop.folder, "empty-go-cache") });
+  const child = startResolver(workshop, { GOCACHE: join(workshop.directory, "empty-go-cache") });
   await until("a compiler runs", async () => (await compilersOf(workshop)).length > 0);
   child.kill("SIGKILL");
   await until(
@@ -55,7 +55,7 @@ test("an aborted build ends its compilers at once and clears its work away", asy
   const reason = new Error("enough");
   const running = workshop.resolve(
     { signal: stop.signal },
-    { GOCACHE: join(workshop.folder, "empty-go-cache") },
+    { GOCACHE: join(workshop.directory, "empty-go-cache") },
   );
   const outcome = running.catch((error: unknown) => error);
   await until("a compiler runs", async () => (await compilersOf(workshop)).length > 0);
@@ -135,7 +135,7 @@ function startResolver(workshop: Workshop, env: Readonly<Record<string, string>>
     env: { ...workshop.env, ...env },
     stdio: ["ignore", "pipe", "inherit"] as ("ignore" | "pipe" | "inherit")[],
   };
-  return spawn(process.execPath, [resolver, workshop.goFolder], options);
+  return spawn(process.execPath, [resolver, workshop.goDirectory], options);
 }
 
 async function outputOf(child: ChildProcess): Promise<string> {
@@ -150,11 +150,13 @@ async function compilersOf(workshop: Workshop): Promise<readonly string[]> {
   const commands = await Promise.all(
     pids.map(async (pid) => await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
   );
-  return pids.filter((_, place) => commands[place]?.includes(join(workshop.folder, "cache")) === true);
+  return pids.filter(
+    (_, location) => commands[location]?.includes(join(workshop.directory, "cache")) === true,
+  );
 }
 
 async function tornFiles(workshop: Workshop): Promise<readonly string[]> {
-  const root = join(workshop.folder, "cache");
+  const root = join(workshop.directory, "cache");
   const entries = await readdir(root, { recursive: true }).catch(() => []);
   return entries.filter((entry) => /work-[^/]+\/etcd$/.test(entry));
 }

@@ -25,9 +25,9 @@ test("takes a release whose checksum is right, and does not ask again", async ()
     "downloading kubectl v1.99.1 (1 of 1)",
     "downloading kubectl v1.99.1 (1 of 1): done in 0:00",
   ]);
-  const asked = site.requests.length;
+  const requested = site.requests.length;
   await workshop.resolve({ components: ["kubectl"] }, online(site));
-  expect(site.requests).toHaveLength(asked);
+  expect(site.requests).toHaveLength(requested);
 });
 
 test("unpacks a release archive", async () => {
@@ -140,8 +140,8 @@ function sumOf(content: string | Buffer): string {
 }
 
 async function archiveOf(workshop: Workshop, stem: string): Promise<Buffer> {
-  await mkdir(join(workshop.folder, stem));
-  await writeFile(join(workshop.folder, stem, "etcd"), released);
-  execFileSync("tar", ["-czf", "archive.tgz", stem], { cwd: workshop.folder });
-  return await readFile(join(workshop.folder, "archive.tgz"));
+  await mkdir(join(workshop.directory, stem));
+  await writeFile(join(workshop.directory, stem, "etcd"), released);
+  execFileSync("tar", ["-czf", "archive.tgz", stem], { cwd: workshop.directory });
+  return await readFile(join(workshop.directory, "archive.tgz"));
 }

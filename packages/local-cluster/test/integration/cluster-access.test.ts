@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiClient } from "../../src/api/api-client.ts";
 import type { LocalCluster } from "../../src/index.ts";
 import { startLocalCluster } from "../../src/index.ts";
-import { createAuthority } from "../../src/pki/cluster-credentials.ts";
+import { createCa } from "../../src/pki/cluster-credentials.ts";
 import { realSystem } from "../../src/system/system.ts";
 import { eventually } from "./eventually.ts";
 
@@ -30,19 +30,19 @@ describe("a running control plane", () => {
   }
 
   async function tokenOf(namespace: string, account: string): Promise<string> {
-    const answer = await admin.send({
+    const reply = await admin.send({
       method: "POST",
       path: `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
       body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
     });
-    return (JSON.parse(answer.body) as { status: { token: string } }).status.token;
+    return (JSON.parse(reply.body) as { status: { token: string } }).status.token;
   }
 
   async function get(
     path: string,
   ): Promise<{ readonly status: number; readonly object: Record<string, unknown> }> {
-    const answer = await admin.send({ path });
-    return { status: answer.status, object: JSON.parse(answer.body) as Record<string, unknown> };
+    const reply = await admin.send({ path });
+    return { status: reply.status, object: JSON.parse(reply.body) as Record<string, unknown> };
   }
 
   test("[local-cluster/LC-10] answers 401 to nobody and to a token of another cluster", async () => {
@@ -171,8 +171,8 @@ describe("a running control plane", () => {
   });
 
   test("[local-cluster/LC-15] calls a mutating webhook on loopback and trusts it by its CA", async () => {
-    const authority = await createAuthority("webhook", realSystem);
-    const { certificatePem, keyPem } = await authority.issue({
+    const ca = await createCa("webhook", realSystem);
+    const { certificatePem, keyPem } = await ca.issue({
       commonName: "webhook",
       ipAddresses: ["127.0.0.1"],
       usage: "server",
@@ -198,10 +198,10 @@ describe("a running control plane", () => {
         },
       ],
     });
-    const stranger = await createAuthority("stranger", realSystem);
+    const stranger = await createCa("stranger", realSystem);
     await admin.apply(
       "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/trusted",
-      registration("trusted", authority.certificatePem),
+      registration("trusted", ca.certificatePem),
     );
     await admin.apply(
       "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/distrusted",
@@ -217,16 +217,16 @@ describe("a running control plane", () => {
         kind: "ConfigMap",
         metadata: { name, labels: { webhook: webhookName } },
       };
-      const answer = await admin.send({
+      const reply = await admin.send({
         method: "POST",
         path: "/api/v1/namespaces/default/configmaps",
         body,
       });
-      last = answer.body;
+      last = reply.body;
       return {
-        status: answer.status,
+        status: reply.status,
         labels:
-          (JSON.parse(answer.body) as { metadata?: { labels?: Record<string, string> } }).metadata?.labels ??
+          (JSON.parse(reply.body) as { metadata?: { labels?: Record<string, string> } }).metadata?.labels ??
           {},
       };
     };

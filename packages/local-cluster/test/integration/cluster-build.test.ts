@@ -23,13 +23,13 @@ const BUILT: readonly (typeof ALL)[number][] =
   process.env["QM_CAMPAIGN"] === "1" ? ALL : ["etcd", "kube-scheduler"];
 
 /** A folder with the programs that are not to be built. */
-async function namedFolder(parent: string): Promise<string> {
-  const folder = join(parent, "named");
-  mkdirSync(folder);
+async function namedDirectory(parent: string): Promise<string> {
+  const directory = join(parent, "named");
+  mkdirSync(directory);
   const components = ALL.filter((name) => !BUILT.includes(name));
   const { paths } = await resolveBinaries({ components, system: realSystem });
-  for (const [name, path] of paths) symlinkSync(path, join(folder, name));
-  return folder;
+  for (const [name, path] of paths) symlinkSync(path, join(directory, name));
+  return directory;
 }
 
 test(
@@ -41,7 +41,7 @@ test(
       const { QM_KUBE_ASSETS: _own, KUBEBUILDER_ASSETS: _common, ...env } = realSystem.env;
       // Go keeps its own cache below XDG_CACHE_HOME; ours is to be empty, not the compiler's.
       const GOCACHE = execFileSync("go", ["env", "GOCACHE"], { encoding: "utf8" }).trim();
-      const KUBEBUILDER_ASSETS = await namedFolder(cache);
+      const KUBEBUILDER_ASSETS = await namedDirectory(cache);
       const system = {
         ...realSystem,
         env: { ...env, KUBEBUILDER_ASSETS, XDG_CACHE_HOME: cache, GOCACHE, QM_ASSETS_OFFLINE: "1" },

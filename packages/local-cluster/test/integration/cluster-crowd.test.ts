@@ -43,11 +43,11 @@ test(
     let running = 0;
     await eventually(
       async () => {
-        const answer = await api.send({
+        const response = await api.send({
           path: "/api/v1/namespaces/default/pods?fieldSelector=status.phase%3DRunning&limit=1",
           timeoutMs: 60_000,
         });
-        const { items, metadata } = JSON.parse(answer.body) as {
+        const { items, metadata } = JSON.parse(response.body) as {
           items: unknown[];
           metadata: { remainingItemCount?: number };
         };

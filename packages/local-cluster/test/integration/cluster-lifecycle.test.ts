@@ -14,14 +14,14 @@ import { eventually } from "./eventually.ts";
 import { processesMentioning } from "./processes.ts";
 
 interface Launched {
-  readonly folder: string;
+  readonly directory: string;
   readonly pids: readonly number[];
   readonly launcherPid: number;
   readonly guardianPid: number;
 }
 
 /** A folder for clusters that no other test looks at. */
-function clustersFolder(): Disposable & { readonly path: string } {
+function clustersDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
@@ -34,18 +34,18 @@ async function launchElsewhere(parent: string): Promise<Launched> {
     child.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString()));
     child.once("exit", (code) => reject(new Error(`the launcher ended with ${code}`)));
   });
-  const { folder, pids } = JSON.parse(line) as { folder: string; pids: readonly number[] };
+  const { directory, pids } = JSON.parse(line) as { directory: string; pids: readonly number[] };
   const launcherPid = child.pid ?? 0;
-  return { folder, pids, launcherPid, guardianPid: processesMentioning("guardian.ts", folder)[0] ?? 0 };
+  return { directory, pids, launcherPid, guardianPid: processesMentioning("guardian.ts", directory)[0] ?? 0 };
 }
 
 const alive = (pids: readonly number[]): readonly number[] =>
   pids.filter((pid) => identifyProcess(pid) !== undefined);
 
-async function untilNothingIsLeft({ folder, pids }: Launched): Promise<void> {
+async function untilNothingIsLeft({ directory, pids }: Launched): Promise<void> {
   await eventually(
-    () => (alive(pids).length === 0 && !existsSync(folder) ? true : undefined),
-    () => `processes ${alive(pids).join(", ")}, folder ${existsSync(folder)}`,
+    () => (alive(pids).length === 0 && !existsSync(directory) ? true : undefined),
+    () => `processes ${alive(pids).join(", ")}, folder ${existsSync(directory)}`,
   );
 }
 
@@ -56,8 +56,14 @@ describe("the life of a cluster", () => {
     await using one = await startLocalCluster();
     await using two = await startLocalCluster();
     expect(
-      new Set([one.admin.server, two.admin.server, one.folder, two.folder, one.admin.caPem, two.admin.caPem])
-        .size,
+      new Set([
+        one.admin.server,
+        two.admin.server,
+        one.directory,
+        two.directory,
+        one.admin.caPem,
+        two.admin.caPem,
+      ]).size,
     ).toBe(6);
     const made = await one.kubectl(["create", "configmap", "mine"]);
     expect(made.code, made.stderr).toBe(0);
@@ -70,7 +76,7 @@ describe("the life of a cluster", () => {
   test.each(SIGNALS)(
     "[local-cluster/LC-06] leaves nothing behind when the launcher gets %s",
     async (signal) => {
-      using parent = clustersFolder();
+      using parent = clustersDirectory();
       const launched = await launchElsewhere(parent.path);
       expect(alive(launched.pids)).toHaveLength(launched.pids.length);
       process.kill(launched.launcherPid, signal);
@@ -79,7 +85,7 @@ describe("the life of a cluster", () => {
   );
 
   test("[local-cluster/LC-06] reaps at the next start what a launcher killed together with its guardian left", async () => {
-    using parent = clustersFolder();
+    using parent = clustersDirectory();
     const launched = await launchElsewhere(parent.path);
     process.kill(launched.guardianPid, "SIGKILL");
     process.kill(launched.launcherPid, "SIGKILL");
@@ -88,27 +94,27 @@ describe("the life of a cluster", () => {
       () => "the launcher lives",
     );
     expect(alive(launched.pids)).toHaveLength(launched.pids.length);
-    await using next = await startLocalCluster({ parentFolder: parent.path });
-    expect(next.folder).not.toBe(launched.folder);
+    await using next = await startLocalCluster({ parentDirectory: parent.path });
+    expect(next.directory).not.toBe(launched.directory);
     expect(alive(launched.pids)).toEqual([]);
-    expect(existsSync(launched.folder)).toBe(false);
+    expect(existsSync(launched.directory)).toBe(false);
   });
 
   test("[local-cluster/LC-07] spares a stranger that took over a recorded pid", async () => {
-    using folder = clustersFolder();
+    using directory = clustersDirectory();
     const stranger = spawn("sleep", ["60"], { stdio: "ignore" });
     const pid = stranger.pid ?? 0;
     const identity = identifyProcess(pid);
-    mkdirSync(join(folder.path, "pids"));
+    mkdirSync(join(directory.path, "pids"));
     const record = `${pid} (etcd) S ${Array.from({ length: 18 }, () => "0").join(" ")} ${Number(identity?.startTicks) - 1} 0`;
-    writeFileSync(join(folder.path, "pids", `etcd.${pid}`), record);
-    await endRecorded(folder.path, realSystem);
+    writeFileSync(join(directory.path, "pids", `etcd.${pid}`), record);
+    await endRecorded(directory.path, realSystem);
     expect(identifyProcess(pid)).toEqual(identity);
     writeFileSync(
-      join(folder.path, "pids", `etcd.${pid}`),
+      join(directory.path, "pids", `etcd.${pid}`),
       record.replace(` ${Number(identity?.startTicks) - 1} 0`, ` ${identity?.startTicks} 0`),
     );
-    await endRecorded(folder.path, realSystem);
+    await endRecorded(directory.path, realSystem);
     expect(identifyProcess(pid)).toBeUndefined();
   });
 
@@ -130,8 +136,8 @@ describe("the life of a cluster", () => {
     if (stale === undefined) throw new Error("the second API server is missing");
     using near = new ApiClient({ ...cluster.admin, server: stale.apiServer.url });
     const names = async (): Promise<readonly string[]> => {
-      const answer = await near.send({ path: "/api/v1/namespaces/default/configmaps?resourceVersion=0" });
-      const { items } = JSON.parse(answer.body) as { items: readonly { metadata: { name: string } }[] };
+      const response = await near.send({ path: "/api/v1/namespaces/default/configmaps?resourceVersion=0" });
+      const { items } = JSON.parse(response.body) as { items: readonly { metadata: { name: string } }[] };
       return items.map(({ metadata }) => metadata.name);
     };
     await cluster.kubectl(["create", "configmap", "before"]);

@@ -4,21 +4,21 @@ import { text } from "node:stream/consumers";
 
 import { expect, test } from "vitest";
 
-interface Said {
+interface Output {
   readonly profile: string;
   readonly notes: readonly string[];
   readonly nodes: string;
 }
 
 /** Starts a cluster in a mount namespace in which this machine has no containerd. */
-async function startWithoutContainerd(): Promise<Said> {
+async function startWithoutContainerd(): Promise<Output> {
   const script = join(import.meta.dirname, "profile-launcher.ts");
   const hide =
     'for f in /usr/bin/containerd /usr/local/bin/containerd; do [ -e "$f" ] && mount --bind /dev/null "$f"; done; exec "$@"';
   const child = spawn("unshare", ["--mount", "sh", "-c", hide, "sh", process.execPath, script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  return JSON.parse(await text(child.stdout)) as Said;
+  return JSON.parse(await text(child.stdout)) as Output;
 }
 
 test.runIf(process.getuid?.() === 0)(

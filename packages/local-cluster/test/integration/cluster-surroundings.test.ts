@@ -11,7 +11,7 @@ import { startLocalCluster } from "../../src/index.ts";
 import { processesMentioning } from "./processes.ts";
 
 /** A temporary folder. */
-function temporaryFolder(): Disposable & { readonly path: string } {
+function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
@@ -20,11 +20,11 @@ const isRoot = process.getuid?.() === 0;
 
 describe("broken environment", () => {
   test("[local-cluster/LC-16] names a port that is taken and starts nothing", async () => {
-    using parent = temporaryFolder();
+    using parent = temporaryDirectory();
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as { port: number };
-    const attempt = startLocalCluster({ parentFolder: parent.path, port });
+    const attempt = startLocalCluster({ parentDirectory: parent.path, port });
     await expect(attempt).rejects.toMatchObject({
       code: "PortTaken",
       message: expect.stringContaining(String(port)) as string,
@@ -34,10 +34,10 @@ describe("broken environment", () => {
   });
 
   test("[local-cluster/LC-16] names a state folder that cannot be made", async () => {
-    using parent = temporaryFolder();
+    using parent = temporaryDirectory();
     const file = join(parent.path, "a-file");
     writeFileSync(file, "");
-    await expect(startLocalCluster({ parentFolder: join(file, "below") })).rejects.toMatchObject({
+    await expect(startLocalCluster({ parentDirectory: join(file, "below") })).rejects.toMatchObject({
       code: "StateFolderNotWritable",
       message: expect.stringContaining(file) as string,
     });
@@ -46,12 +46,12 @@ describe("broken environment", () => {
   test.runIf(isRoot)(
     "[local-cluster/LC-16] says that the state folder is full and leaves nothing running",
     async () => {
-      using parent = temporaryFolder();
+      using parent = temporaryDirectory();
       const small = join(parent.path, "small");
       mkdirSync(small);
       execFileSync("mount", ["--no-mtab", "-t", "tmpfs", "-o", "size=2m", "tmpfs", small]);
       try {
-        const attempt = startLocalCluster({ parentFolder: small, name: "full" });
+        const attempt = startLocalCluster({ parentDirectory: small, name: "full" });
         await expect(attempt).rejects.toMatchObject({
           code: "StateFolderFull",
           message: expect.stringContaining("Free some space") as string,
@@ -65,27 +65,27 @@ describe("broken environment", () => {
   );
 
   test("refuses a folder whose sockets would not fit, before anything is started", async () => {
-    using parent = temporaryFolder();
+    using parent = temporaryDirectory();
     const deep = join(parent.path, "d".repeat(90));
-    await expect(startLocalCluster({ parentFolder: deep })).rejects.toMatchObject({ code: "PathTooLong" });
+    await expect(startLocalCluster({ parentDirectory: deep })).rejects.toMatchObject({ code: "PathTooLong" });
     expect(existsSync(deep)).toBe(false);
   });
 
   test("refuses a second cluster of the same name while the first runs, and leaves the first alone", async () => {
-    using parent = temporaryFolder();
-    await using first = await startLocalCluster({ parentFolder: parent.path, name: "same" });
-    await expect(startLocalCluster({ parentFolder: parent.path, name: "same" })).rejects.toMatchObject({
+    using parent = temporaryDirectory();
+    await using first = await startLocalCluster({ parentDirectory: parent.path, name: "same" });
+    await expect(startLocalCluster({ parentDirectory: parent.path, name: "same" })).rejects.toMatchObject({
       code: "StateFolderTaken",
     });
-    expect(measureUsage(first.folder).map(({ name }) => name)).toContain("kube-apiserver");
+    expect(measureUsage(first.directory).map(({ name }) => name)).toContain("kube-apiserver");
     expect((await first.kubectl(["get", "--raw", "/readyz"])).stdout).toBe("ok");
   });
 
   test("clears everything away when the start is given up half-way", async () => {
-    using parent = temporaryFolder();
+    using parent = temporaryDirectory();
     const controller = new AbortController();
     const attempt = startLocalCluster({
-      parentFolder: parent.path,
+      parentDirectory: parent.path,
       name: "given-up",
       signal: controller.signal,
     });

@@ -15,8 +15,8 @@ const up = ["up", "--profile", "control-plane", "--apply", "config/samples/hello
 const run = promisify(execFile);
 
 /** Runs the program as a user would, on a cluster of the test's own. */
-async function command(...words: readonly string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [main, ...words, "--name", name], { cwd: repository });
+async function command(...text: readonly string[]): Promise<string> {
+  const { stdout } = await run(process.execPath, [main, ...text, "--name", name], { cwd: repository });
   return stdout;
 }
 
@@ -28,11 +28,11 @@ test(
   "up starts a cluster, applies the sample and says where to look; a second one finds it running",
   { timeout: 180_000 },
   async () => {
-    const said = await command(...up);
-    expect(said).toMatch(/Kubernetes v1\.\d+\.\d+ is ready after [\d.]+ s, profile control-plane/);
-    expect(said).toContain("deployment.apps/hello serverside-applied");
-    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(said)?.[1] ?? "";
-    const bin = /export PATH=([^:]+):/.exec(said)?.[1] ?? "";
+    const output = await command(...up);
+    expect(output).toMatch(/Kubernetes v1\.\d+\.\d+ is ready after [\d.]+ s, profile control-plane/);
+    expect(output).toContain("deployment.apps/hello serverside-applied");
+    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? "";
+    const bin = /export PATH=([^:]+):/.exec(output)?.[1] ?? "";
     const kubectl = async (...args: readonly string[]): Promise<string> =>
       (
         await run(join(bin, "kubectl"), args, {

@@ -1,4 +1,4 @@
-import { eventually as look } from "@quartermaster/testkit";
+import { eventually as observation } from "@quartermaster/testkit";
 
 /** Looks until `probe` gives something other than undefined; fails with what `describe` says then. */
 export async function eventually<T>(
@@ -6,7 +6,7 @@ export async function eventually<T>(
   describe: () => string,
   withinMs = 30_000,
 ): Promise<T> {
-  return await look<T>(
+  return await observation<T>(
     async (see) => {
       const value = await probe();
       see(describe());

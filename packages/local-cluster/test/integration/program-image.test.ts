@@ -35,10 +35,10 @@ test.runIf(existsSync("/usr/bin/dpkg-deb"))(
     const cache = mkdtempSync(join(tmpdir(), "program-image-"));
     try {
       const system = { ...realSystem, env: { ...realSystem.env, XDG_CACHE_HOME: cache } };
-      const { name, folder } = await provideProgramImage(request, system);
-      const blob = (digest: string): string => join(folder, "blobs", ...digest.split(":"));
+      const { name, directory } = await provideProgramImage(request, system);
+      const blob = (digest: string): string => join(directory, "blobs", ...digest.split(":"));
       const json = (path: string): unknown => JSON.parse(readFileSync(path, "utf8"));
-      const [manifest] = indexSchema.parse(json(join(folder, "index.json"))).manifests;
+      const [manifest] = indexSchema.parse(json(join(directory, "index.json"))).manifests;
       expect(manifest.annotations["org.opencontainers.image.ref.name"]).toBe(name);
       const { config, layers } = manifestSchema.parse(json(blob(manifest.digest)));
       const { Entrypoint, User, Labels } = configSchema.parse(json(blob(config.digest))).config;
@@ -47,7 +47,7 @@ test.runIf(existsSync("/usr/bin/dpkg-deb"))(
       const files = readFileSync(blob(layers[0].digest)).toString("latin1");
       for (const path of ["usr/bin/hostname", "libc.so.6", "ld-linux"]) expect(files).toContain(path);
 
-      expect(await provideProgramImage(request, system)).toEqual({ name, folder });
+      expect(await provideProgramImage(request, system)).toEqual({ name, directory });
       // Nothing half-done is left beside it.
       expect(readdirSync(join(cache, "quartermaster/programs"))).toHaveLength(1);
     } finally {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { claimFolder } from "../../src/cluster/cluster-folder.ts";
+import { claimDirectory } from "../../src/cluster/claim-directory.ts";
 import { destroyCluster } from "../../src/cluster/destroy-cluster.ts";
 import { measureUsage } from "../../src/cluster/local-cluster.ts";
 import { runBeside } from "../../src/cluster/run-beside.ts";
@@ -16,52 +16,52 @@ function temporary(): ReturnType<typeof mkdtempDisposableSync> {
 }
 
 function claimedIn(parent: string): string {
-  const folder = join(parent, "cluster");
-  claimFolder(folder);
-  return folder;
+  const directory = join(parent, "cluster");
+  claimDirectory(directory);
+  return directory;
 }
 
 test("a process beside the cluster is on record, is started once, and ends with the cluster", async () => {
   using parent = temporary();
-  const folder = claimedIn(parent.path);
+  const directory = claimedIn(parent.path);
   const companion = {
     name: "helper",
     command: "sh",
     args: ["-c", "echo $WORD; exec sleep 600"],
     env: { WORD: "hi" },
   };
-  const first = runBeside(folder, companion);
+  const first = runBeside(directory, companion);
   await eventually(
     () =>
-      measureUsage(folder).length > 0 && readFileSync(first.logPath, "utf8") === "hi\n" ? true : undefined,
+      measureUsage(directory).length > 0 && readFileSync(first.logPath, "utf8") === "hi\n" ? true : undefined,
     () => readFileSync(first.logPath, "utf8"),
   );
-  const second = runBeside(folder, companion);
+  const second = runBeside(directory, companion);
   expect([first.wasRunning, second.wasRunning, second.isRunning()]).toEqual([false, true, true]);
-  expect(measureUsage(folder).map(({ name }) => name)).toEqual(["helper"]);
+  expect(measureUsage(directory).map(({ name }) => name)).toEqual(["helper"]);
 
-  await destroyCluster(folder, realSystem);
-  expect([first.isRunning(), second.isRunning(), existsSync(folder)]).toEqual([false, false, false]);
+  await destroyCluster(directory, realSystem);
+  expect([first.isRunning(), second.isRunning(), existsSync(directory)]).toEqual([false, false, false]);
 });
 
 test("a process that ended is started again", async () => {
   using parent = temporary();
-  const folder = claimedIn(parent.path);
-  const first = runBeside(folder, { name: "helper", command: "true" });
+  const directory = claimedIn(parent.path);
+  const first = runBeside(directory, { name: "helper", command: "true" });
   await eventually(
     () => (first.isRunning() ? undefined : true),
     () => "it runs",
   );
-  const second = runBeside(folder, { name: "helper", command: "sleep", args: ["600"] });
+  const second = runBeside(directory, { name: "helper", command: "sleep", args: ["600"] });
   expect([second.wasRunning, second.isRunning()]).toEqual([false, true]);
-  await destroyCluster(folder, realSystem);
+  await destroyCluster(directory, realSystem);
 });
 
 test("where there is no cluster nothing is started", () => {
   using parent = temporary();
-  const folder = parent.path;
-  expect(() => runBeside(folder, { name: "helper", command: "sleep", args: ["600"] })).toThrow(
-    `There is no cluster in ${folder}.`,
+  const directory = parent.path;
+  expect(() => runBeside(directory, { name: "helper", command: "sleep", args: ["600"] })).toThrow(
+    `There is no cluster in ${directory}.`,
   );
-  expect(existsSync(join(folder, "pids"))).toBe(false);
+  expect(existsSync(join(directory, "pids"))).toBe(false);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { buildFlags } from "../../src/assets/build.ts";
-import { cacheFolder, cacheKey } from "../../src/assets/cache.ts";
+import { cacheDirectory, cacheKey } from "../../src/assets/cache.ts";
 import { COMPONENTS, componentNamed } from "../../src/assets/component.ts";
 import { findChecksum, releaseOf } from "../../src/assets/download.ts";
 import { type GoModule, readGoModule, readKubernetesModules } from "../../src/assets/go-module.ts";
@@ -14,7 +14,7 @@ const ownModules = join(import.meta.dirname, "..", "..", "go");
 const platform = { os: "linux", arch: "amd64" } as const;
 const kubernetes: GoModule = {
   project: "kubernetes",
-  folder: "/nowhere",
+  directory: "/nowhere",
   version: "v1.36.3",
   goVersion: "1.26.0",
   lockHash: "00",
@@ -28,11 +28,11 @@ describe("the component table", () => {
         project === "kubernetes"
           ? await readKubernetesModules(ownModules)
           : [await readGoModule(project, join(ownModules, project))];
-      for (const { folder } of modules) {
-        const lines = (await readFile(join(folder, "go.mod"), "utf8"))
+      for (const { directory } of modules) {
+        const lines = (await readFile(join(directory, "go.mod"), "utf8"))
           .split("\n")
           .map((line) => line.replace(/^tool /, "").trim());
-        expect(goPackage === "." ? await readdir(folder) : lines).toContain(
+        expect(goPackage === "." ? await readdir(directory) : lines).toContain(
           goPackage === "." ? "main.go" : goPackage,
         );
       }
@@ -71,7 +71,7 @@ describe("cacheKey", () => {
   });
 
   test("stays the same for the same recipe in another folder", () => {
-    expect(cacheKey({ ...kubernetes, folder: "/elsewhere" }, platform)).toBe(key);
+    expect(cacheKey({ ...kubernetes, directory: "/elsewhere" }, platform)).toBe(key);
   });
 
   const changes = [
@@ -95,12 +95,12 @@ describe("cacheFolder", () => {
     },
   ];
   test.each(cases)("lies below $name", ({ given, want }) => {
-    const folder = cacheFolder(kubernetes, platform, {
+    const directory = cacheDirectory(kubernetes, platform, {
       ...realSystem,
       env: given,
       homeDirectory: "/home/ada",
     });
-    expect(folder).toBe(`${want}${cacheKey(kubernetes, platform)}`);
+    expect(directory).toBe(`${want}${cacheKey(kubernetes, platform)}`);
   });
 });
 

@@ -45,8 +45,8 @@ test("the package brings three successive minors, the newest first, each in the 
   const minors = modules.map(({ version }) => Number(version.split(".")[1]));
   const newest = minors[0] ?? 0;
   expect(minors).toEqual([newest, newest - 1, newest - 2]);
-  for (const { folder, version } of modules)
-    expect(version).toContain(folder.slice(folder.lastIndexOf("-") + 1));
+  for (const { directory, version } of modules)
+    expect(version).toContain(directory.slice(directory.lastIndexOf("-") + 1));
 });
 
 describe("parseGoMod", () => {
@@ -88,7 +88,7 @@ describe("parseGoMod", () => {
 });
 
 function moduleOf(version: string): GoModule {
-  return { project: "kubernetes", folder: "/nowhere", version, goVersion: "1.26.0", lockHash: "00" };
+  return { project: "kubernetes", directory: "/nowhere", version, goVersion: "1.26.0", lockHash: "00" };
 }
 
 function errorOf(action: () => unknown): LocalClusterError {

@@ -22,8 +22,8 @@ describe("the binaries that a cluster needs", () => {
 });
 
 describe("before builds", () => {
-  const module = { project: "etcd", folder: "", version: "v1", goVersion: "1", lockHash: "" } as const;
-  const assetOf = (component: (typeof COMPONENTS)[number]) => ({ component, module, folder: "" });
+  const module = { project: "etcd", directory: "", version: "v1", goVersion: "1", lockHash: "" } as const;
+  const assetOf = (component: (typeof COMPONENTS)[number]) => ({ component, module, directory: "" });
 
   test("long ones are announced, with the reason", () => {
     const text = buildAnnouncement(COMPONENTS.map(assetOf), "no network");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { type FolderOwner, isAbandoned } from "../../src/cluster/cluster-folder.ts";
+import { type DirectoryOwner, isAbandoned } from "../../src/cluster/claim-directory.ts";
 import { planCluster, withoutRealNodes } from "../../src/cluster/options.ts";
 import { assertLinux } from "../../src/cluster/start-local-cluster.ts";
 import { assertSocketsFit } from "../../src/nodes/node-paths.ts";
@@ -25,7 +25,7 @@ describe("a cluster's plan", () => {
       etcdCompactionInterval: "300000ms",
       goGcPercent: 100,
     });
-    expect(plan.parentFolder).toBe("/home/someone/.cache/quartermaster/clusters");
+    expect(plan.parentDirectory).toBe("/home/someone/.cache/quartermaster/clusters");
     expect(plan.kwokNodes).toEqual([{ name: "kwok-1", zone: "a" }]);
   });
 
@@ -50,7 +50,7 @@ describe("a cluster's plan", () => {
 describe("who answers for a folder", () => {
   const launcher = identifyProcess(process.pid) ?? { pid: 0, startTicks: "" };
   const dead = { pid: process.pid, startTicks: "1" };
-  test.each<{ readonly name: string; readonly owner: FolderOwner; readonly want: boolean }>([
+  test.each<{ readonly name: string; readonly owner: DirectoryOwner; readonly want: boolean }>([
     {
       name: "an attached cluster whose launcher lives",
       owner: { mode: "attached", launcher, bootId: "now" },

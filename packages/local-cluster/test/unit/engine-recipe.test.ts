@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { ENGINE_VERSIONS, engineRecipe, recipeHash } from "../../src/engines/engine-recipe.ts";
 import { artifactPath } from "../../src/engines/maven.ts";
-import { imageFolder } from "../../src/engines/provide-engine-image.ts";
+import { imageDirectory } from "../../src/engines/provide-engine-image.ts";
 import { merged, parseLibraries } from "../../src/engines/system-files.ts";
 
 describe("recipes of engine images", () => {
@@ -28,8 +28,8 @@ describe("recipes of engine images", () => {
     const recipe = engineRecipe({ engine: "opensearch", version: "2.19.4" });
     const changed = { ...recipe, scripts: { "usr/bin/x": "#!/bin/sh\n" } };
     expect(recipeHash(changed)).not.toBe(recipeHash(recipe));
-    expect(imageFolder(recipe)).toMatch(/^opensearch-2\.19\.4-[0-9a-f]{12}-linux-/);
-    expect(new Set(ENGINE_VERSIONS.map((each) => imageFolder(engineRecipe(each)))).size).toBe(
+    expect(imageDirectory(recipe)).toMatch(/^opensearch-2\.19\.4-[0-9a-f]{12}-linux-/);
+    expect(new Set(ENGINE_VERSIONS.map((each) => imageDirectory(engineRecipe(each)))).size).toBe(
       ENGINE_VERSIONS.length,
     );
   });

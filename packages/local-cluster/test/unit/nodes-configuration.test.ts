@@ -15,9 +15,9 @@ import {
 import { nodeBinds, nodeOverlays, nodePaths } from "../../src/nodes/node-paths.ts";
 import { numberNodes } from "../../src/nodes/start-nodes.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "qm-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const paths = nodePaths(folder, "node-1");
+const directory = mkdtempSync(join(tmpdir(), "qm-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const paths = nodePaths(directory, "node-1");
 
 const kubelet = {
   name: "node-1",
@@ -35,7 +35,7 @@ describe("everything a node writes is below the cluster's folder", () => {
   );
 
   test.each(files.map(([name, path]) => ({ name, path })))("$name", ({ path }) => {
-    expect(path.startsWith(`${folder}/`)).toBe(true);
+    expect(path.startsWith(`${directory}/`)).toBe(true);
   });
 
   test("in containerd's configuration", () => {
@@ -45,7 +45,7 @@ describe("everything a node writes is below the cluster's folder", () => {
       ),
     ];
     expect(written).toHaveLength(7);
-    for (const [, path] of written) expect(path?.startsWith(`${folder}/`)).toBe(true);
+    for (const [, path] of written) expect(path?.startsWith(`${directory}/`)).toBe(true);
   });
 
   test("in kubelet's configuration and command line", () => {
@@ -156,7 +156,7 @@ describe("the list of nodes", () => {
   });
 
   test("a folder too deep for a socket is refused before anything is started", () => {
-    const deep = join(folder, "x".repeat(80));
+    const deep = join(directory, "x".repeat(80));
     rmSync(deep, { recursive: true, force: true });
     process.getBuiltinModule("node:fs").mkdirSync(deep);
     expect(() => nodePaths(deep, "node-1")).toThrow(/too long for a socket/);

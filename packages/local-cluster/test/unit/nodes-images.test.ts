@@ -7,9 +7,9 @@ import { describe, expect, test } from "vitest";
 
 import { writeImageLayout } from "../../src/images/image-layout.ts";
 import { pauseProgram } from "../../src/images/pause-image.ts";
-import { folderEntries, type TarEntry, writeTar } from "../../src/images/tar.ts";
+import { directoryEntries, type TarEntry, writeTar } from "../../src/images/tar.ts";
 
-function temporaryFolder(): Disposable & { readonly path: string } {
+function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-image-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
@@ -26,7 +26,7 @@ const entries: readonly TarEntry[] = [
     gid: 1000,
     content: Buffer.from("x".repeat(513)),
   },
-  { kind: "folder", path: "bin", mode: 0o755 },
+  { kind: "directory", path: "bin", mode: 0o755 },
   { kind: "file", path: LONG, mode: 0o600, content: Buffer.from("") },
 ];
 
@@ -36,8 +36,8 @@ async function archive(given: readonly TarEntry[]): Promise<Buffer> {
 
 describe("a tar archive", () => {
   test("is read by tar with owners, modes, links and long names", async () => {
-    using folder = temporaryFolder();
-    const file = join(folder.path, "a.tar");
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "a.tar");
     writeFileSync(file, await archive(entries));
     const list = execFileSync("tar", ["--numeric-owner", "--utc", "--quoting-style=literal", "-tvf", file], {
       encoding: "utf8",
@@ -62,8 +62,8 @@ describe("a tar archive", () => {
   });
 
   test("is refused when a file has changed its size meanwhile", async () => {
-    using folder = temporaryFolder();
-    const file = join(folder.path, "f");
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "f");
     writeFileSync(file, "abc");
     const grown: TarEntry = { kind: "file", path: "f", mode: 0o644, content: { file, sizeBytes: 2 } };
     await expect(archive([grown])).rejects.toThrow(/changed its size/);
@@ -80,48 +80,48 @@ describe("an image layout", () => {
   } as const;
 
   test("has the same digest for the same request", async () => {
-    using folder = temporaryFolder();
-    const first = await writeImageLayout({ ...request, target: join(folder.path, "1") });
+    using directory = temporaryDirectory();
+    const first = await writeImageLayout({ ...request, target: join(directory.path, "1") });
     const second = await writeImageLayout({
       ...request,
       entries: entries.toReversed(),
-      target: join(folder.path, "2"),
+      target: join(directory.path, "2"),
     });
     expect(second.digest).toBe(first.digest);
   });
 
   test.each(["gzip", "none"] as const)("leads from its index to every blob (%s)", async (compression) => {
-    using folder = temporaryFolder();
+    using directory = temporaryDirectory();
     const { digest } = await writeImageLayout({
       ...request,
       compression,
       architecture: "arm64",
-      target: folder.path,
+      target: directory.path,
     });
-    const index = readJson(join(folder.path, "index.json"));
+    const index = readJson(join(directory.path, "index.json"));
     expect(index).toMatchObject({
       manifests: [{ digest, annotations: { "io.containerd.image.name": "example.test/a:1" } }],
     });
-    const manifest = readBlob(folder.path, digest) as {
+    const manifest = readBlob(directory.path, digest) as {
       config: { digest: string };
       layers: { digest: string; size: number }[];
     };
-    expect(readBlob(folder.path, manifest.config.digest)).toMatchObject({
+    expect(readBlob(directory.path, manifest.config.digest)).toMatchObject({
       architecture: "arm64",
       config: { Entrypoint: ["/bin/run"], Env: ["A=1", "B=2"], User: "1000" },
     });
     const [layer] = manifest.layers;
-    expect(readFileSync(blobPath(folder.path, layer?.digest ?? ""))).toHaveLength(layer?.size ?? -1);
+    expect(readFileSync(blobPath(directory.path, layer?.digest ?? ""))).toHaveLength(layer?.size ?? -1);
   });
 
   test("takes a folder of this machine with its links and modes", () => {
-    using folder = temporaryFolder();
-    mkdirSync(join(folder.path, "bin"));
-    writeFileSync(join(folder.path, "bin", "b"), "b", { mode: 0o755 });
-    symlinkSync("b", join(folder.path, "bin", "a"));
-    const found = folderEntries(folder.path, { uid: 5, prefix: "opt" });
+    using directory = temporaryDirectory();
+    mkdirSync(join(directory.path, "bin"));
+    writeFileSync(join(directory.path, "bin", "b"), "b", { mode: 0o755 });
+    symlinkSync("b", join(directory.path, "bin", "a"));
+    const found = directoryEntries(directory.path, { uid: 5, prefix: "opt" });
     expect(found.map(({ kind, path, uid }) => [kind, path, uid])).toEqual([
-      ["folder", "opt/bin", 5],
+      ["directory", "opt/bin", 5],
       ["link", "opt/bin/a", 5],
       ["file", "opt/bin/b", 5],
     ]);

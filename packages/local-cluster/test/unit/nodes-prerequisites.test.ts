@@ -10,7 +10,7 @@ import {
 const complete: MachineFacts = {
   isRoot: true,
   missingTools: [],
-  cniPluginFolder: "/usr/lib/cni",
+  cniPluginDirectory: "/usr/lib/cni",
   hasStaticBusybox: true,
   missingFeatures: [],
 };
@@ -26,7 +26,7 @@ describe("what a machine lacks for real nodes", () => {
     },
     {
       name: "CNI plugins where no folder has them all",
-      given: { cniPluginFolder: undefined },
+      given: { cniPluginDirectory: undefined },
       want: ["CNI plugins"],
     },
     { name: "a static busybox", given: { hasStaticBusybox: false }, want: ["a static busybox"] },

@@ -19,8 +19,8 @@ interface Relayed extends AsyncDisposable {
 
 /** A server on loopback behind a relay that runs in a process of its own and listens on a unix socket. */
 async function behindRelay(onConnection: (socket: Socket) => void): Promise<Relayed> {
-  const folder = mkdtempSync(join(tmpdir(), "qm-relay-"));
-  const entrance = join(folder, "in.sock");
+  const directory = mkdtempSync(join(tmpdir(), "qm-relay-"));
+  const entrance = join(directory, "in.sock");
   const server = createServer({ allowHalfOpen: true }, onConnection).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as { readonly port: number };
@@ -39,7 +39,7 @@ async function behindRelay(onConnection: (socket: Socket) => void): Promise<Rela
       relay.kill("SIGKILL");
       await ended;
       server.close();
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
@@ -69,20 +69,20 @@ describe("a relay", () => {
   });
 
   test("says with its pid that it listens, and accepts a connection from then on", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "qm-relay-"));
-    const entrance = join(folder, "in.sock");
+    const directory = mkdtempSync(join(tmpdir(), "qm-relay-"));
+    const entrance = join(directory, "in.sock");
     const script = fileURLToPath(import.meta.resolve("../../src/nodes/socket-relay.ts"));
     const relay = spawn(process.execPath, [script, `unix:${entrance}`, "tcp:127.0.0.1:1"], {
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const said = await new Promise<string>((resolve) =>
+    const output = await new Promise<string>((resolve) =>
       relay.stdout.once("data", (data) => resolve(String(data))),
     );
-    expect(said).toBe(`${listeningLine(relay.pid ?? 0)}\n`);
+    expect(output).toBe(`${listeningLine(relay.pid ?? 0)}\n`);
     expect(await accepts({ path: entrance })).toBe(true);
     const ended = new Promise((resolve) => relay.once("exit", resolve));
     relay.kill("SIGKILL");
     await ended;
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
 });

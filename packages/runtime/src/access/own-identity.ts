@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import type { Client } from "../client/client.ts";
 
-const answer = z.object({ status: z.object({ userInfo: z.object({ username: z.string() }) }) });
+const response = z.object({ status: z.object({ userInfo: z.object({ username: z.string() }) }) });
 
 /** The user that the API server takes the client for, by a SelfSubjectReview; every authenticated user may send one. */
 export async function ownIdentity(
@@ -15,7 +15,7 @@ export async function ownIdentity(
     body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
     signal,
   });
-  return answer.parse(review).status.userInfo.username;
+  return response.parse(review).status.userInfo.username;
 }
 
 const accountPattern = /^system:serviceaccount:([^:]+):([^:]+)$/;

@@ -44,7 +44,7 @@ export interface ReviewOptions {
   readonly subject?: AccessSubject | undefined;
 }
 
-const answer = z.object({ status: z.object({ allowed: z.boolean() }) });
+const response = z.object({ status: z.object({ allowed: z.boolean() }) });
 
 /**
  * Whether the permission is granted, by the API server's own authorizer: a SelfSubjectAccessReview, or a SubjectAccessReview
@@ -65,7 +65,7 @@ export async function reviewAccess(
     body: { apiVersion: "authorization.k8s.io/v1", kind, spec: { ...subject, ...attributesOf(request) } },
     signal,
   });
-  return answer.parse(review).status.allowed;
+  return response.parse(review).status.allowed;
 }
 
 function attributesOf({ resource: path, ...rest }: AccessRequest): object {
@@ -85,11 +85,11 @@ export interface AccessCacheOptions {
   /** Answers kept; the oldest goes first (default: 10,000). */
   readonly limit?: number | undefined;
   /** Hook for metrics: every answer, and whether it was known already. */
-  readonly onAnswer?: ((answer: AccessAnswer) => void) | undefined;
+  readonly onReview?: ((response: AccessDecision) => void) | undefined;
 }
 
 /** How a question was answered. */
-export interface AccessAnswer {
+export interface AccessDecision {
   readonly result: "allowed" | "denied" | "error";
   /** False for those that had to be asked, and for failures. */
   readonly isCached: boolean;
@@ -100,8 +100,8 @@ export interface AccessAnswer {
  * changes. Questions under way are shared; failures are not remembered.
  */
 export class AccessCache {
-  readonly #reviews: SharedReads<Question, boolean>;
-  readonly #onAnswer: (answer: AccessAnswer) => void;
+  readonly #reviews: SharedReads<Query, boolean>;
+  readonly #onReview: (response: AccessDecision) => void;
 
   constructor({
     client,
@@ -109,9 +109,9 @@ export class AccessCache {
     allowedForMs = 10_000,
     deniedForMs = 2_000,
     limit = 10_000,
-    onAnswer = () => undefined,
+    onReview = () => undefined,
   }: AccessCacheOptions) {
-    this.#onAnswer = onAnswer;
+    this.#onReview = onReview;
     this.#reviews = new SharedReads({
       system,
       limit,
@@ -126,10 +126,10 @@ export class AccessCache {
     signal?.throwIfAborted();
     try {
       const { value, isCached } = await this.#reviews.get({ request, subject });
-      this.#onAnswer({ result: value ? "allowed" : "denied", isCached });
+      this.#onReview({ result: value ? "allowed" : "denied", isCached });
       return value;
     } catch (error) {
-      this.#onAnswer({ result: "error", isCached: false });
+      this.#onReview({ result: "error", isCached: false });
       throw error;
     }
   }
@@ -140,13 +140,13 @@ export class AccessCache {
   }
 }
 
-interface Question {
+interface Query {
   readonly request: AccessRequest;
   readonly subject: AccessSubject | undefined;
 }
 
 /** The order of fields and of groups makes no difference. */
-function idOf({ request: { verb, group, resource, namespace, name }, subject }: Question): string {
+function idOf({ request: { verb, group, resource, namespace, name }, subject }: Query): string {
   const who =
     subject === undefined ? null : [subject.user, subject.uid, subject.groups?.toSorted(), subject.extra];
   return JSON.stringify([verb, group, resource, namespace, name, who]);

@@ -18,7 +18,7 @@ import { fieldsAppliedBy, managersOf, ownsMoreThan, unownedPaths } from "./field
 export type Desired<O extends KubeObject> = Omit<Applied<O>, "apiVersion" | "kind">;
 
 /** Who applies, and what is known. */
-export interface ApplyParts<O extends KubeObject> {
+export interface ApplyOptions<O extends KubeObject> {
   readonly client: Client;
   readonly fieldManager: string;
   readonly owner: Live;
@@ -47,7 +47,7 @@ const contested = {};
 export async function applyOwned<O extends KubeObject>(
   kind: Kind<O>,
   desired: Desired<O>,
-  parts: ApplyParts<O>,
+  parts: ApplyOptions<O>,
 ): Promise<Live<O>> {
   const { client, fieldManager, live, applied, owner } = parts;
   const wanted = wantedObject(kind, desired, parts);
@@ -104,7 +104,7 @@ function isMadeByOthers(written: KubeObject, fieldManager: string): boolean {
 async function withdraw<O extends KubeObject>(
   kind: Kind<O>,
   { apiVersion, kind: kindName, metadata: { name, namespace } }: Wanted,
-  { client, fieldManager }: ApplyParts<O>,
+  { client, fieldManager }: ApplyOptions<O>,
 ): Promise<void> {
   const metadata = namespace === undefined ? { name } : { name, namespace };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object without fields
@@ -121,7 +121,7 @@ interface Wanted {
 function wantedObject<O extends KubeObject>(
   kind: Kind<O>,
   desired: Desired<O>,
-  { owner, isOwnerClusterWide }: ApplyParts<O>,
+  { owner, isOwnerClusterWide }: ApplyOptions<O>,
 ): Wanted {
   const { metadata }: { readonly metadata: ObjectMeta } = desired;
   const namespace = kind.scope === "Cluster" || isOwnerClusterWide ? {} : namespaceOf(owner);

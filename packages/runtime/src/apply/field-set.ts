@@ -66,17 +66,12 @@ export function unownedPaths(applied: object, owned: FieldSet): readonly string[
 }
 
 const notApplied: ReadonlySet<string> = new Set(["apiVersion", "kind", "status"]);
-const ownedByNobody: ReadonlySet<string> = new Set([
-  "name",
-  "namespace",
-  "generateName",
-  "creationTimestamp",
-]);
+const ownedByNone: ReadonlySet<string> = new Set(["name", "namespace", "generateName", "creationTimestamp"]);
 
 function walkMetadata(metadata: unknown, owned: FieldSet, found: string[]): void {
   if (!isJsonObject(metadata)) return;
   for (const [key, value] of Object.entries(metadata))
-    if (!ownedByNobody.has(key)) walkChild({ key, value, owned, path: "/metadata" }, found);
+    if (!ownedByNone.has(key)) walkChild({ key, value, owned, path: "/metadata" }, found);
 }
 
 interface Child {
@@ -90,21 +85,21 @@ function walkChild({ key, value, owned, path }: Child, found: string[]): void {
   if (value === null || value === undefined) return;
   const here = `${path}/${escapePointer(key)}`;
   const child = childOf(owned, `f:${key}`);
-  if (child === undefined) addLeaves(value, here, found);
+  if (child === undefined) addCertificates(value, here, found);
   else walk(value, child, here, found);
 }
 
 /** An empty map says no more than that it may be there: what others put into it is no drift. */
-function addLeaves(value: unknown, path: string, found: string[]): void {
+function addCertificates(value: unknown, path: string, found: string[]): void {
   if (!isJsonObject(value)) found.push(path);
   else
     for (const [key, child] of Object.entries(value))
-      addLeaves(child, `${path}/${escapePointer(key)}`, found);
+      addCertificates(child, `${path}/${escapePointer(key)}`, found);
 }
 
 // oxlint-disable-next-line max-params -- a recursive walk over every field of every object: an options object each would be garbage
 function walk(value: unknown, owned: FieldSet, path: string, found: string[]): void {
-  if (isLeaf(owned)) return;
+  if (isCertificate(owned)) return;
   if (Array.isArray(value)) walkItems(value, owned, path, found);
   else if (isJsonObject(value))
     for (const [key, child] of Object.entries(value)) walkChild({ key, value: child, owned, path }, found);
@@ -121,8 +116,8 @@ function walkItems(items: readonly unknown[], owned: FieldSet, path: string, fou
 
 /** The entry of a list's item: by its keys, by its value or by its place. */
 function itemOf(owned: FieldSet, item: unknown, index: number): FieldSet | undefined {
-  const byPlace = childOf(owned, `i:${index}`) ?? childOf(owned, `v:${JSON.stringify(item)}`);
-  if (byPlace !== undefined || !isJsonObject(item)) return byPlace;
+  const byPosition = childOf(owned, `i:${index}`) ?? childOf(owned, `v:${JSON.stringify(item)}`);
+  if (byPosition !== undefined || !isJsonObject(item)) return byPosition;
   for (const [key, child] of Object.entries(owned))
     if (key.startsWith("k:") && isNamedBy(item, key.slice(2))) return child;
   return undefined;
@@ -139,7 +134,7 @@ function childOf(owned: FieldSet, key: string): FieldSet | undefined {
   return Object.hasOwn(owned, key) ? owned[key] : undefined;
 }
 
-function isLeaf(owned: FieldSet): boolean {
+function isCertificate(owned: FieldSet): boolean {
   for (const key in owned) if (key !== ".") return false;
   return true;
 }

@@ -1,7 +1,7 @@
 import { certificatesIn, readCertificate } from "./read-certificate.ts";
 
 /** Authorities as they are published. */
-export interface PublishedAuthorities {
+export interface PublishedCa {
   /** PEM. */
   readonly pem: string;
   /** Those that leave, by fingerprint, with the moment from which they are trusted no more. */
@@ -9,17 +9,17 @@ export interface PublishedAuthorities {
 }
 
 /** What is known when somebody else's authorities are published. */
-export interface OverlapQuestion {
+export interface OverlapQuery {
   /** The authorities that count now; PEM. */
   readonly sourcePem: string;
-  readonly published: PublishedAuthorities;
+  readonly published: PublishedCa;
   readonly nowMs: number;
   /** How long an authority stays trusted after it has left the source. */
   readonly overlapMs: number;
 }
 
 /** What to publish, and when to look again. */
-export interface Overlap extends PublishedAuthorities {
+export interface Overlap extends PublishedCa {
   /** Undefined when nothing leaves. */
   readonly nextMs: number | undefined;
 }
@@ -29,7 +29,7 @@ export interface Overlap extends PublishedAuthorities {
  * certificate of theirs. Replicas see a new source at different times, so none undoes what another has published: what the source
  * of one does not name leaves later, and what is leaving stays until its time has come. Pure.
  */
-export function bundleOverlap({ sourcePem, published, nowMs, overlapMs }: OverlapQuestion): Overlap {
+export function bundleOverlap({ sourcePem, published, nowMs, overlapMs }: OverlapQuery): Overlap {
   const source = byFingerprint(sourcePem);
   const all = new Map([...source, ...byFingerprint(published.pem)]);
   const leavingMs = new Map<string, number>();

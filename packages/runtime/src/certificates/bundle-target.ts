@@ -59,8 +59,8 @@ export function watchBundles({ informers, targets, onChange }: BundleWatchOption
       }),
     );
     handle.addHandler((event) => {
-      const isGone = event.type === "deleted" && target.kind === "configMap";
-      if (isGone || isAboutBundles(event)) onChange(target);
+      const isDeleted = event.type === "deleted" && target.kind === "configMap";
+      if (isDeleted || isAboutBundles(event)) onChange(target);
     });
   }
   return stack;

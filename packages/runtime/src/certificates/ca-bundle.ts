@@ -40,7 +40,7 @@ export function caBundleIn(configMap: BundleConfigMap | undefined, key: string =
     return { kind: "invalid", message: `${key} is not PEM with 1 to ${countLimit} certificates` };
   }
   const facts = found.map(readCertificate);
-  const at = facts.findIndex((each) => each?.isAuthority !== true);
+  const at = facts.findIndex((each) => each?.isCa !== true);
   if (at >= 0) return { kind: "invalid", message: `certificate ${at + 1} of ${key} is not an authority's` };
   const ends = facts.map((each) => each?.validity.notAfterMs ?? 0);
   return { kind: "bundle", pem: found.join(""), count: found.length, expiresMs: Math.min(...ends) };

@@ -15,7 +15,7 @@ export interface AlternativeNames {
 
 /** What the extensions of a certificate are made of. */
 export interface CertificateExtensions extends AlternativeNames {
-  readonly isAuthority: boolean;
+  readonly isCa: boolean;
   readonly usages: readonly CertificateUsage[];
   /** Hex. */
   readonly subjectKeyId?: string | undefined;
@@ -25,12 +25,12 @@ export interface CertificateExtensions extends AlternativeNames {
 
 /** The extensions in their order. `isRsa` allows the key exchange that only RSA keys know. */
 export function certificateExtensions(
-  { isAuthority, usages, dnsNames, ipAddresses, subjectKeyId, authorityKeyId }: CertificateExtensions,
+  { isCa, usages, dnsNames, ipAddresses, subjectKeyId, authorityKeyId }: CertificateExtensions,
   { isRsa }: { readonly isRsa: boolean },
 ): pkijs.Extension[] {
   const names = alternativeNames({ dnsNames, ipAddresses });
   return [
-    ...(isAuthority ? authorityExtensions() : leafExtensions(usages, isRsa)),
+    ...(isCa ? caExtensions() : issuedExtensions(usages, isRsa)),
     ...(names.length === 0
       ? []
       : [extension(ids.names, new pkijs.GeneralNames({ names }).toSchema(), false)]),
@@ -48,7 +48,7 @@ export function readExtensions({ extensions = [] }: pkijs.Certificate): Certific
     authorityKey instanceof pkijs.AuthorityKeyIdentifier ? authorityKey.keyIdentifier : undefined;
   const purposes = usage instanceof pkijs.ExtKeyUsage ? usage.keyPurposes : [];
   return {
-    isAuthority: basic instanceof pkijs.BasicConstraints && basic.cA,
+    isCa: basic instanceof pkijs.BasicConstraints && basic.cA,
     usages: usageNames.filter((name) => purposes.includes(purposeIds[name])),
     ...readNames(names instanceof pkijs.GeneralNames ? names.names : altNames(names)),
     ...(subjectKey instanceof asn1js.OctetString ? { subjectKeyId: hexOf(subjectKey) } : {}),
@@ -80,12 +80,12 @@ const usageNames = ["server", "client"] as const;
 const purposeIds = { server: "1.3.6.1.5.5.7.3.1", client: "1.3.6.1.5.5.7.3.2" } as const;
 
 /** May sign certificates and nothing below them that may: path length 0. */
-function authorityExtensions(): pkijs.Extension[] {
+function caExtensions(): pkijs.Extension[] {
   const constraints = new pkijs.BasicConstraints({ cA: true, pathLenConstraint: 0 });
   return [extension(ids.basic, constraints.toSchema()), keyUsage(0x86, 1)];
 }
 
-function leafExtensions(usages: readonly CertificateUsage[], isRsa: boolean): pkijs.Extension[] {
+function issuedExtensions(usages: readonly CertificateUsage[], isRsa: boolean): pkijs.Extension[] {
   const purpose = new pkijs.ExtKeyUsage({ keyPurposes: usages.map((usage) => purposeIds[usage]) });
   return [
     extension(ids.basic, new pkijs.BasicConstraints({ cA: false }).toSchema()),

@@ -1,14 +1,14 @@
 import { canonicalAddress } from "./certificate-extensions.ts";
 import type { CertifiedKey } from "./certificate-source.ts";
 import { certificateTrust } from "./certificate-trust.ts";
-import type { LeafRequest } from "./issue-certificate.ts";
+import type { IssuedRequest } from "./issue-certificate.ts";
 import { type CertificateFacts, isPair, readCertificate } from "./read-certificate.ts";
 import { isSameSubject } from "./subject.ts";
 
 /** What a certificate is to be like, and whose it is to be. */
-export interface WantedCertificate extends Omit<LeafRequest, "serial" | "validity"> {
+export interface WantedCertificate extends Omit<IssuedRequest, "serial" | "validity"> {
   /** PEM of the authority that signs now. A certificate of an earlier one is renewed. */
-  readonly authorityPem: string;
+  readonly caPem: string;
   /** How long before its end (default: a third of its life). */
   readonly renewBeforeMs?: number;
 }
@@ -36,7 +36,7 @@ export function certificateRenewal(
   if (facts === undefined) return "unreadable";
   if (!isPair(current)) return "keyMismatch";
   if (nowMs >= renewalDueMs(facts, wanted)) return "expiring";
-  const trust = certificateTrust(current.certificatePem, { bundlePem: wanted.authorityPem, nowMs });
+  const trust = certificateTrust(current.certificatePem, { bundlePem: wanted.caPem, nowMs });
   // One that does not hold yet was made by somebody whose clock is ahead: it is good, soon.
   if (trust === "unknownAuthority") return "authorityChanged";
   return difference(facts, wanted);

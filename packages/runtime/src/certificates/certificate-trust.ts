@@ -5,7 +5,7 @@ import type { CertificateUsage } from "./certificate-extensions.ts";
 import { certificatesIn, readCertificate } from "./read-certificate.ts";
 
 /** By whom and for what a certificate is to be trusted. */
-export interface TrustQuestion {
+export interface TrustQuery {
   /** PEM of the authorities. */
   readonly bundlePem: string;
   readonly nowMs: number;
@@ -26,17 +26,17 @@ export type CertificateTrust =
   | "unknownAuthority";
 
 /** Whether a certificate, with the chain behind it in the same PEM text, is trusted by the bundle. Revocation is not looked at. */
-export function certificateTrust(certificatePem: string, question: TrustQuestion): CertificateTrust {
+export function certificateTrust(certificatePem: string, question: TrustQuery): CertificateTrust {
   const facts = readCertificate(certificatePem);
-  const [leaf, ...chain] = parsedIn(certificatePem);
-  if (facts === undefined || leaf === undefined) return "unreadable";
+  const [cert, ...chain] = parsedIn(certificatePem);
+  if (facts === undefined || cert === undefined) return "unreadable";
   const { nowMs, usage, host, bundlePem } = question;
   if (nowMs < facts.validity.notBeforeMs) return "notYetValid";
   if (nowMs >= facts.validity.notAfterMs) return "expired";
   if (usage !== undefined && !facts.usages.includes(usage)) return "wrongUsage";
-  if (host !== undefined && !speaksFor(leaf, host)) return "wrongHost";
+  if (host !== undefined && !speaksFor(cert, host)) return "wrongHost";
   const roots = parsedIn(bundlePem);
-  return isSigned(leaf, { roots, chain, nowMs, depth: 0 }) ? "trusted" : "unknownAuthority";
+  return isSigned(cert, { roots, chain, nowMs, depth: 0 }) ? "trusted" : "unknownAuthority";
 }
 
 interface Chain {

@@ -26,18 +26,18 @@ export interface CertificateRequest {
 }
 
 /** What a certificate that an authority signs needs. */
-export interface LeafRequest extends CertificateRequest, Partial<AlternativeNames> {
+export interface IssuedRequest extends CertificateRequest, Partial<AlternativeNames> {
   /** A node of a cluster is both. */
   readonly usages: readonly CertificateUsage[];
 }
 
 /** A self-signed authority. Its subject must differ from those it signs: they would count as self-signed. */
-export async function issueAuthority(request: CertificateRequest): Promise<CertifiedKey> {
+export async function issueCa(request: CertificateRequest): Promise<CertifiedKey> {
   const keys = await newKeys(request.key);
   const certificate = await draft(request, keys);
   certificate.issuer = subjectName(request.subject);
   const subjectKeyId = keyIdOf(certificate.subjectPublicKeyInfo);
-  const own = { isAuthority: true, usages: [], dnsNames: [], ipAddresses: [] };
+  const own = { isCa: true, usages: [], dnsNames: [], ipAddresses: [] };
   certificate.extensions = certificateExtensions(
     { ...own, subjectKeyId, authorityKeyId: subjectKeyId },
     { isRsa: isRsa(request.key) },
@@ -54,14 +54,14 @@ export async function issueAuthority(request: CertificateRequest): Promise<Certi
  *   usages: ["client"], serial, validity,
  * });
  */
-export async function issueCertificate(authority: CertifiedKey, request: LeafRequest): Promise<CertifiedKey> {
+export async function issueCertificate(ca: CertifiedKey, request: IssuedRequest): Promise<CertifiedKey> {
   const { usages, dnsNames = [], ipAddresses = [] } = request;
-  const issuer = decodeCertificate(authority.certificatePem);
+  const issuer = decodeCertificate(ca.certificatePem);
   const keys = await newKeys(request.key);
   const certificate = await draft(request, keys);
   certificate.issuer = issuer.subject;
   const facts: CertificateExtensions = {
-    isAuthority: false,
+    isCa: false,
     usages,
     dnsNames,
     ipAddresses,
@@ -69,7 +69,7 @@ export async function issueCertificate(authority: CertifiedKey, request: LeafReq
     ...issuerKeyId(issuer),
   };
   certificate.extensions = certificateExtensions(facts, { isRsa: isRsa(request.key) });
-  return await signed(certificate, keys, await importSigner(authority.keyPem));
+  return await signed(certificate, keys, await importSigner(ca.keyPem));
 }
 
 /** Left out for an authority that does not name its key: a made-up one would match nothing. */

@@ -9,10 +9,10 @@ import type { System } from "../system/system.ts";
 import { type BundleTarget, injectBundle, watchBundles } from "./bundle-target.ts";
 import { type CertificateSource, type CertifiedKey, CurrentCertificate } from "./certificate-source.ts";
 import { issueCertificate } from "./issue-certificate.ts";
-import { backdateMs, keepAuthorities } from "./keep-authorities.ts";
+import { backdateMs, keepCaSet } from "./keep-ca-set.ts";
 import {
-  type Authorities,
-  type Authority,
+  type CaSet,
+  type Ca,
   bundleOf,
   nextRotationMs,
   renewalMs,
@@ -43,7 +43,7 @@ export interface IssuedCertificatesOptions {
 
 const dayMs = 24 * 3_600_000;
 const defaultTimes: RotationTimes = {
-  authorityMs: 365 * dayMs,
+  caMs: 365 * dayMs,
   servingMs: 30 * dayMs,
   propagationMs: 5 * 60_000,
   retirementMs: 30 * dayMs,
@@ -53,7 +53,7 @@ const defaultTimes: RotationTimes = {
 const longestRestMs = 3_600_000;
 const retryMs = 5_000;
 
-interface Leaf extends CertifiedKey {
+interface Certificate extends CertifiedKey {
   readonly signer: string;
   readonly renewMs: number;
   readonly expiresMs: number;
@@ -70,7 +70,7 @@ export class IssuedCertificates implements CertificateSource {
   readonly #name: string;
   readonly #current = new CurrentCertificate();
   readonly #first = Promise.withResolvers<undefined>();
-  #leaf: Leaf | undefined;
+  #certificate: Certificate | undefined;
   #wake = new AbortController();
 
   constructor(options: IssuedCertificatesOptions) {
@@ -134,36 +134,41 @@ export class IssuedCertificates implements CertificateSource {
   async #pass(signal: AbortSignal): Promise<number> {
     const { client, system, secret } = this.#options;
     const keeping = { client, system, secret, times: this.#times, name: this.#name };
-    const authorities = await keepAuthorities(keeping, signal);
-    if (this.#leaf === undefined) await this.#issueIfDue(authorities);
-    await this.#inject(authorities, signal);
-    await this.#issueIfDue(authorities);
-    return this.#restMs(authorities);
+    const cas = await keepCaSet(keeping, signal);
+    if (this.#certificate === undefined) await this.#issueIfDue(cas);
+    await this.#inject(cas, signal);
+    await this.#issueIfDue(cas);
+    return this.#restMs(cas);
   }
 
-  async #inject(authorities: Authorities, signal: AbortSignal): Promise<void> {
+  async #inject(cas: CaSet, signal: AbortSignal): Promise<void> {
     const { client, targets = [] } = this.#options;
-    const bundle = bundleOf(authorities);
+    const bundle = bundleOf(cas);
     for (const target of targets) {
       const isWritten = await injectBundle({ client, fieldManager: this.#name, signal }, target, bundle);
       if (isWritten) this.#log.info("trusted authorities are announced", { target: target.name });
     }
   }
 
-  async #issueIfDue(authorities: Authorities): Promise<void> {
+  async #issueIfDue(cas: CaSet): Promise<void> {
     const nowMs = this.#options.system.wallMs();
-    const signer = signerOf(authorities, this.#times, nowMs);
-    const leaf = this.#leaf;
-    if (leaf !== undefined && leaf.signer === signer.certificatePem && nowMs < leaf.renewMs) return;
-    this.#leaf = await this.#issue(signer, nowMs);
-    this.#current.use({ certificatePem: this.#leaf.certificatePem, keyPem: this.#leaf.keyPem });
+    const signer = signerOf(cas, this.#times, nowMs);
+    const certificate = this.#certificate;
+    if (
+      certificate !== undefined &&
+      certificate.signer === signer.certificatePem &&
+      nowMs < certificate.renewMs
+    )
+      return;
+    this.#certificate = await this.#issue(signer, nowMs);
+    this.#current.use({ certificatePem: this.#certificate.certificatePem, keyPem: this.#certificate.keyPem });
     this.#log.info("serving certificate is issued", {
-      expires: new Date(this.#leaf.expiresMs).toISOString(),
+      expires: new Date(this.#certificate.expiresMs).toISOString(),
     });
     this.#first.resolve(undefined);
   }
 
-  async #issue(signer: Authority, nowMs: number): Promise<Leaf> {
+  async #issue(signer: Ca, nowMs: number): Promise<Certificate> {
     const { system, dnsNames = [], ipAddresses = [] } = this.#options;
     const expiresMs = Math.min(nowMs + this.#times.servingMs, signer.expiresMs);
     const pair = await issueCertificate(signer, {
@@ -178,9 +183,9 @@ export class IssuedCertificates implements CertificateSource {
     return { ...pair, signer: signer.certificatePem, renewMs, expiresMs };
   }
 
-  #restMs(authorities: Authorities): number {
+  #restMs(cas: CaSet): number {
     const nowMs = this.#options.system.wallMs();
-    const dueMs = Math.min(nextRotationMs(authorities, this.#times, nowMs), this.#leaf?.renewMs ?? nowMs);
+    const dueMs = Math.min(nextRotationMs(cas, this.#times, nowMs), this.#certificate?.renewMs ?? nowMs);
     const longestMs = Math.min(longestRestMs, this.#times.retirementMs / 3);
     return Math.min(Math.max(dueMs - nowMs, 100), longestMs);
   }

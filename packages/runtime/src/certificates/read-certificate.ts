@@ -91,9 +91,9 @@ export function isPair(pair: CertifiedKey): boolean {
   const digest = hash("sha256", JSON.stringify([pair.certificatePem, pair.keyPem]));
   const known = recentPairs.get(digest);
   if (known !== undefined) return known;
-  const answer = checkPair(pair);
-  remember(recentPairs, digest, answer);
-  return answer;
+  const response = checkPair(pair);
+  remember(recentPairs, digest, response);
+  return response;
 }
 
 function checkPair({ certificatePem, keyPem }: CertifiedKey): boolean {

@@ -1,22 +1,22 @@
 import type { CertifiedKey } from "./certificate-source.ts";
 
 /** An authority with the times that decide upon it, wall clock. */
-export interface Authority extends CertifiedKey {
+export interface Ca extends CertifiedKey {
   /** When it was made known to those who trust by it. */
   readonly announcedMs: number;
   readonly expiresMs: number;
 }
 
 /** The authorities in the shared Secret: all of them are trusted. */
-export interface Authorities {
-  readonly newest: Authority;
-  readonly previous?: Authority;
+export interface CaSet {
+  readonly newest: Ca;
+  readonly previous?: Ca;
 }
 
 /** How long things last. Each must leave room for the ones after it: lifetime / 3 > propagation + retirement. */
 export interface RotationTimes {
   /** Of an authority; renewed after two thirds. */
-  readonly authorityMs: number;
+  readonly caMs: number;
   /** Of a serving certificate; renewed after two thirds. */
   readonly servingMs: number;
   /** A new authority signs nothing before those who trust by it have surely heard of it. */
@@ -32,27 +32,19 @@ export type RotationStep = "keep" | "announce" | "retire";
  * The way of an authority: announced → signs after `propagationMs` → succeeded by another after two thirds of its life →
  * trusted until that one has signed for `retirementMs`. Every replica comes to the same conclusion from the Secret alone.
  */
-export function rotationStep(
-  { newest, previous }: Authorities,
-  times: RotationTimes,
-  nowMs: number,
-): RotationStep {
+export function rotationStep({ newest, previous }: CaSet, times: RotationTimes, nowMs: number): RotationStep {
   if (nowMs >= announceDueMs(newest)) return "announce";
   return previous !== undefined && nowMs >= retireDueMs(newest, times) ? "retire" : "keep";
 }
 
 /** The authority that signs now. */
-export function signerOf({ newest, previous }: Authorities, times: RotationTimes, nowMs: number): Authority {
+export function signerOf({ newest, previous }: CaSet, times: RotationTimes, nowMs: number): Ca {
   const isKnown = nowMs >= newest.announcedMs + times.propagationMs;
   return previous === undefined || isKnown || nowMs >= previous.expiresMs ? newest : previous;
 }
 
 /** The next moment at which the Secret or the signer changes by itself. */
-export function nextRotationMs(
-  { newest, previous }: Authorities,
-  times: RotationTimes,
-  nowMs: number,
-): number {
+export function nextRotationMs({ newest, previous }: CaSet, times: RotationTimes, nowMs: number): number {
   const dueMs = [announceDueMs(newest)];
   if (previous !== undefined)
     dueMs.push(newest.announcedMs + times.propagationMs, retireDueMs(newest, times));
@@ -60,8 +52,8 @@ export function nextRotationMs(
 }
 
 /** What those who trust by it get: old and new. */
-export function bundleOf({ newest, previous }: Authorities): string {
-  return [previous, newest].map((authority) => authority?.certificatePem ?? "").join("");
+export function bundleOf({ newest, previous }: CaSet): string {
+  return [previous, newest].map((ca) => ca?.certificatePem ?? "").join("");
 }
 
 /** When something that holds from `startMs` to `endMs` is renewed: after two thirds, a little earlier at random. */
@@ -69,10 +61,10 @@ export function renewalMs(startMs: number, endMs: number, random: number): numbe
   return startMs + (endMs - startMs) * (2 / 3 - random / 20);
 }
 
-function announceDueMs({ announcedMs, expiresMs }: Authority): number {
+function announceDueMs({ announcedMs, expiresMs }: Ca): number {
   return renewalMs(announcedMs, expiresMs, 0);
 }
 
-function retireDueMs({ announcedMs }: Authority, { propagationMs, retirementMs }: RotationTimes): number {
+function retireDueMs({ announcedMs }: Ca, { propagationMs, retirementMs }: RotationTimes): number {
   return announcedMs + propagationMs + retirementMs;
 }

@@ -2,8 +2,8 @@ import type { Impersonation } from "../config/cluster-config.ts";
 import { ApiError } from "../errors.ts";
 import type { Kind } from "../object/kind.ts";
 import type { KubeObject, Live, ObjectRef } from "../object/kube-object.ts";
-import { kindNotServed } from "../transport/answer-error.ts";
 import { type ApiRequest, impersonationHeaders } from "../transport/api-request.ts";
+import { kindNotServed } from "../transport/response-error.ts";
 import type { Transport } from "../transport/transport.ts";
 import type {
   Applied,

@@ -161,7 +161,7 @@ const resourceSchema = z.object({
   subresources: z.array(z.object({ subresource: z.string() })).default([]),
 });
 
-const answerSchema = z.object({
+const responseSchema = z.object({
   kind: z.literal("APIGroupDiscoveryList"),
   items: z
     .array(
@@ -182,8 +182,8 @@ const answerSchema = z.object({
 });
 
 /** Reads an answer of aggregated discovery. Throws when it is something else: Kubernetes before 1.27. */
-function readGroups(answer: unknown): readonly ServedGroupVersion[] {
-  return answerSchema.parse(answer).items.flatMap(({ metadata: { name: group }, versions }) =>
+function readGroups(response: unknown): readonly ServedGroupVersion[] {
+  return responseSchema.parse(response).items.flatMap(({ metadata: { name: group }, versions }) =>
     versions.map(({ version, freshness, resources }) => ({
       group,
       version,

@@ -75,14 +75,14 @@ function freshness({ resourceVersion }: ListOptions): Readonly<Record<string, st
   return resourceVersion === undefined ? {} : { resourceVersion, resourceVersionMatch: "NotOlderThan" };
 }
 
-interface ListAnswer {
+interface ListResponse {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
   readonly items?: readonly object[] | null;
 }
 
 /** The page in an answer. Items of built-in kinds come without apiVersion and kind: they are filled in. */
-export function pageOf<O extends KubeObject>(kind: Kind<O>, answer: unknown): ObjectPage<Live<O>> {
-  const { items, metadata } = listAnswer(kind, answer);
+export function pageOf<O extends KubeObject>(kind: Kind<O>, response: unknown): ObjectPage<Live<O>> {
+  const { items, metadata } = listResponse(kind, response);
   const { resourceVersion = "", continue: continueToken = "" } = metadata ?? {};
   const naming = { apiVersion: apiVersionOf(kind), kind: kind.kind };
   return {
@@ -105,7 +105,7 @@ export function cutObject<O extends KubeObject>(kind: Kind<O>, { metadata }: Liv
 }
 
 /** Anything else, taken for an empty list, would mean that every object is gone. */
-function listAnswer(kind: Kind, answer: unknown): ListAnswer {
-  if (typeof answer === "object" && answer !== null && Object.hasOwn(answer, "items")) return answer;
+function listResponse(kind: Kind, response: unknown): ListResponse {
+  if (typeof response === "object" && response !== null && Object.hasOwn(response, "items")) return response;
   throw new ApiError(`list ${nameOfKind(kind)}: not a list`, { class: "transient", mayHaveActed: false });
 }

@@ -62,8 +62,8 @@ export class OpenApi {
 
   /** The server calls this JSON plain text. */
   async #read(path: string, options: CallOptions = {}): Promise<unknown> {
-    const answer = await this.#client.raw({ ...options, method: "GET", path });
-    return typeof answer === "string" ? parseJson(answer) : answer;
+    const response = await this.#client.raw({ ...options, method: "GET", path });
+    return typeof response === "string" ? parseJson(response) : response;
   }
 }
 

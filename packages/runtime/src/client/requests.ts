@@ -160,10 +160,10 @@ function common(
   ref: Partial<ObjectRef>,
   options: WriteOptions,
 ): Pick<ApiRequest, "subject" | "accept" | "signal" | "timeoutMs"> {
-  return { ...about(kind, ref), ...answerTo(options), ...limitsOf(options) };
+  return { ...about(kind, ref), ...responseTo(options), ...limitsOf(options) };
 }
 
-function answerTo({ isMetadataEnough = false }: WriteOptions): Pick<ApiRequest, "accept"> {
+function responseTo({ isMetadataEnough = false }: WriteOptions): Pick<ApiRequest, "accept"> {
   return isMetadataEnough ? { accept: `${metadataOnly("PartialObjectMetadata")},application/json` } : {};
 }
 

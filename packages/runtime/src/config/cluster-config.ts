@@ -17,7 +17,7 @@ export interface ClusterConfig {
 /** How the server proves itself. */
 export interface TlsConfig {
   /** Authorities to trust as PEM; undefined means those of the machine. */
-  readonly authorities: Source<string | undefined>;
+  readonly cas: Source<string | undefined>;
   /** Name that the certificate must carry, where it is not that of the address. */
   readonly serverName?: string | undefined;
   /** Any certificate will do. */

@@ -15,7 +15,7 @@ export interface ExecOptions {
   readonly exec: ExecEntry;
   readonly user: Located<UserEntry>;
   readonly cluster: ClusterEntry;
-  readonly authorities: Source<string | undefined>;
+  readonly cas: Source<string | undefined>;
 }
 
 /** Plugins that ask a cloud take seconds; one that takes longer hangs. */
@@ -30,7 +30,7 @@ const marginMs = 60_000;
 const shortestPauseMs = 10_000;
 
 /** While what we hold is still good, a request does not wait longer for something better. */
-const patienceMs = 5_000;
+const timeoutMs = 5_000;
 
 /** Credentials from a plugin: one run at a time, renewed before they expire or when the server refuses them. */
 export class ExecSource implements Source<Credential> {
@@ -43,7 +43,7 @@ export class ExecSource implements Source<Credential> {
 
   constructor(options: ExecOptions) {
     if (options.exec.interactiveMode === "Always") {
-      throw faultOf(options, "interactiveMode", "a plugin that wants a terminal cannot be used");
+      throw problemOf(options, "interactiveMode", "a plugin that wants a terminal cannot be used");
     }
     this.#options = options;
   }
@@ -71,7 +71,7 @@ export class ExecSource implements Source<Credential> {
     if (isGood() && this.#running !== undefined) return credential;
     const renewed = this.refresh();
     try {
-      return await raceLimit(renewed, { system, limitMs: patienceMs }, () =>
+      return await raceLimit(renewed, { system, limitMs: timeoutMs }, () =>
         isGood() ? credential : renewed,
       );
     } catch (error) {
@@ -99,7 +99,7 @@ export class ExecSource implements Source<Credential> {
     const { system, exec } = this.#options;
     const issued = readExecCredential(await runPlugin(this.#options), exec.apiVersion);
     if (issued === undefined)
-      throw faultOf(this.#options, "command", `gave no ExecCredential of ${exec.apiVersion}`);
+      throw problemOf(this.#options, "command", `gave no ExecCredential of ${exec.apiVersion}`);
     this.#issued = issued;
     this.#ranAtMs = system.monotonicMs();
     this.#renewAtMs = renewalOf(issued, system.wallMs());
@@ -113,12 +113,12 @@ function renewalOf({ expiresAtMs }: IssuedCredential, nowMs: number): number {
 }
 
 async function runPlugin(options: ExecOptions): Promise<string> {
-  const { system, exec, user, cluster: entry, authorities } = options;
+  const { system, exec, user, cluster: entry, cas } = options;
   const own = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
   const env = {
     ...system.env,
     ...own,
-    KUBERNETES_EXEC_INFO: execInfo(exec, { entry, caPem: await authorities.current() }),
+    KUBERNETES_EXEC_INFO: execInfo(exec, { entry, caPem: await cas.current() }),
   };
   const { promise, resolve: settle, reject } = Promise.withResolvers<string>();
   const limits = { timeout: runLimitMs, maxBuffer: outputLimitBytes, killSignal: "SIGKILL" } as const;
@@ -128,7 +128,7 @@ async function runPlugin(options: ExecOptions): Promise<string> {
     { env, ...limits },
     (error, stdout) => {
       if (error === null) settle(stdout);
-      else reject(faultOf(options, "command", `${failureOf(error)}${hintOf(exec)}`));
+      else reject(problemOf(options, "command", `${failureOf(error)}${hintOf(exec)}`));
     },
   );
   child.stdin?.end();
@@ -156,7 +156,7 @@ function hintOf({ installHint }: ExecEntry): string {
   return installHint === undefined || installHint === "" ? "" : `: ${installHint.slice(0, 500)}`;
 }
 
-function faultOf({ user }: ExecOptions, name: string, problem: string): ConfigError {
+function problemOf({ user }: ExecOptions, name: string, problem: string): ConfigError {
   const field = `${user.field}.exec.${name}`;
   return new ConfigError(problem, { code: "credentialPluginFailed", file: user.file, field });
 }

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { ConfigError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import { type ClusterConfig, combineSources, fixedSource } from "./cluster-config.ts";
-import { authorityFileSource, readNamed, tokenFileSource } from "./polled-source.ts";
+import { caFileSource, readNamed, tokenFileSource } from "./polled-source.ts";
 import type { Kubeconfig } from "./read-kubeconfig.ts";
 
 /** Which cluster is meant. */
@@ -17,7 +17,7 @@ export interface LoadConfigOptions {
   /** Any certificate of the server will do (default: false). A kubeconfig that says so itself is refused without this. */
   readonly insecureSkipTlsVerify?: boolean | undefined;
   /** Where a pod finds its identity (default: the usual folder). */
-  readonly serviceAccountFolder?: string | undefined;
+  readonly serviceAccountDirectory?: string | undefined;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function loadConfig(options: LoadConfigOptions): Promise<ClusterCon
     const merged = mergeKubeconfigs(configs);
     return await resolveContext(system, merged, { contextName: context, insecureSkipTlsVerify });
   }
-  if (isInCluster(system)) return await inClusterConfig(system, options.serviceAccountFolder);
+  if (isInCluster(system)) return await inClusterConfig(system, options.serviceAccountDirectory);
   throw new ConfigError("no kubeconfig found and not running in a cluster", { code: "configNotFound" });
 }
 
@@ -82,15 +82,15 @@ function isInCluster({ env }: System): boolean {
 }
 
 /** The configuration of a pod: its service account's token, re-read as kubelet renews it, and the cluster's authority. */
-async function inClusterConfig(system: System, folder = defaultFolder): Promise<ClusterConfig> {
+async function inClusterConfig(system: System, directory = defaultFolder): Promise<ClusterConfig> {
   const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "" } = system.env;
-  const token = tokenFileSource(system, { path: join(folder, "token"), field: "token" });
-  const authorities = authorityFileSource(system, { path: join(folder, "ca.crt"), field: "ca.crt" });
-  await Promise.all([token.refresh(), authorities.refresh()]);
-  const namespace = await namespaceIn(folder);
+  const token = tokenFileSource(system, { path: join(directory, "token"), field: "token" });
+  const cas = caFileSource(system, { path: join(directory, "ca.crt"), field: "ca.crt" });
+  await Promise.all([token.refresh(), cas.refresh()]);
+  const namespace = await namespaceIn(directory);
   return {
     server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    tls: { authorities, insecure: false },
+    tls: { cas, insecure: false },
     credentials: combineSources(token, fixedSource(undefined), (value) => ({ token: value })),
     namespace: namespace === "" ? "default" : namespace,
     contextName: "in-cluster",
@@ -98,7 +98,7 @@ async function inClusterConfig(system: System, folder = defaultFolder): Promise<
 }
 
 /** A projected volume of one's own making need not have the file. */
-async function namespaceIn(folder: string): Promise<string> {
-  const path = join(folder, "namespace");
+async function namespaceIn(directory: string): Promise<string> {
+  const path = join(directory, "namespace");
   return existsSync(path) ? (await readNamed({ path, field: "namespace" })).trim() : "";
 }

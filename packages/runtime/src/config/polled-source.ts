@@ -79,7 +79,7 @@ export function tokenFileSource(system: System, file: NamedFile): Source<string>
 }
 
 /** Authorities in a file. */
-export function authorityFileSource(system: System, file: NamedFile): Source<string> {
+export function caFileSource(system: System, file: NamedFile): Source<string> {
   const read = async (): Promise<string> => await readNamed(file);
   return new PolledSource({ system, read, maxAgeMs: certificateMaxAgeMs, isSame: isSameText });
 }

@@ -15,11 +15,11 @@ const aliasLimit = 100;
 export async function readKubeconfig(file: string): Promise<Kubeconfig> {
   const text = await readText(file);
   const document = parseDocument(text, { prettyErrors: false });
-  const [fault] = document.errors;
-  if (fault !== undefined) {
+  const [problem] = document.errors;
+  if (problem !== undefined) {
     // The parser's own message quotes the line, which may hold a token.
-    const line = text.slice(0, fault.pos[0]).split("\n").length;
-    throw new ConfigError(`not YAML: ${fault.code} in line ${line}`, { code: "configNotYaml", file });
+    const line = text.slice(0, problem.pos[0]).split("\n").length;
+    throw new ConfigError(`not YAML: ${problem.code} in line ${line}`, { code: "configNotYaml", file });
   }
   const parsed = kubeconfigSchema.safeParse(valueOf(document, file) ?? {});
   if (parsed.success) return parsed.data;

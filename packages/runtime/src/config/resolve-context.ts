@@ -5,7 +5,7 @@ import type { z } from "zod";
 import { ConfigError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import { type ClusterConfig, fixedSource, type Source, type TlsConfig } from "./cluster-config.ts";
-import { authorityFileSource } from "./polled-source.ts";
+import { caFileSource } from "./polled-source.ts";
 import {
   type ClusterEntry,
   clusterSchema,
@@ -43,8 +43,8 @@ export async function resolveContext(
   const tls = tlsOf(system, cluster, wanted);
   const server = checkUrl(cluster, "server", cluster.value.server);
   refusePlainCredentials(server, user);
-  const credentials = userCredentials(system, user, { cluster: cluster.value, authorities: tls.authorities });
-  await Promise.all([tls.authorities.refresh(), user.value.exec ? undefined : credentials.refresh()]);
+  const credentials = userCredentials(system, user, { cluster: cluster.value, cas: tls.cas });
+  await Promise.all([tls.cas.refresh(), user.value.exec ? undefined : credentials.refresh()]);
   const impersonate = impersonationOf(user);
   const proxyUrl = proxyOf(cluster);
   return {
@@ -126,19 +126,19 @@ function tlsOf(
       { code: "configInsecure", file: cluster.file, field: `${cluster.field}.${name}` },
     );
   return {
-    authorities: authoritiesOf(system, cluster),
+    cas: casOf(system, cluster),
     insecure,
     ...(serverName === "" ? {} : { serverName }),
   };
 }
 
 /** Inline data wins over a file. */
-function authoritiesOf(system: System, cluster: Located<ClusterEntry>): Source<string | undefined> {
+function casOf(system: System, cluster: Located<ClusterEntry>): Source<string | undefined> {
   const { "certificate-authority-data": data = "", "certificate-authority": path = "" } = cluster.value;
   if (data !== "") return fixedSource(decodeData(cluster, "certificate-authority-data", data));
   if (path === "") return fixedSource(undefined);
   const field = `${cluster.field}.certificate-authority`;
-  return authorityFileSource(system, { path: resolve(dirname(cluster.file), path), field });
+  return caFileSource(system, { path: resolve(dirname(cluster.file), path), field });
 }
 
 function proxyOf(cluster: Located<ClusterEntry>): string | undefined {

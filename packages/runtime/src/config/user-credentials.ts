@@ -17,7 +17,7 @@ import type { Located, UserEntry } from "./read-kubeconfig.ts";
 export function userCredentials(
   system: System,
   user: Located<UserEntry>,
-  where: Pick<ExecOptions, "cluster" | "authorities">,
+  where: Pick<ExecOptions, "cluster" | "cas">,
 ): Source<Credential> {
   refuseAuthProvider(user);
   const { exec, username = "", password = "" } = user.value;

@@ -142,7 +142,7 @@ export function recipeOf<Obj extends KubeObject>(
       const end = (await reconcile(object, ctx)) ?? settled();
       return "outcome" in end ? end : { outcome: end };
     },
-    rules: [{ name: "reconcile", answer: (end) => ({ actions: [], ...end }) }],
+    rules: [{ name: "reconcile", decide: (end) => ({ actions: [], ...end }) }],
     perform: async () => {
       await Promise.resolve();
     },

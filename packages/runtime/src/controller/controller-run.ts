@@ -80,7 +80,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
       enqueue: (key, priority, afterMs = 0) => {
         this.#queue.add(key, { priority, afterMs });
       },
-      onGone: (object) => {
+      onDeleted: (object) => {
         this.#reconciler.forget(object);
       },
     });
@@ -92,8 +92,8 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   }
 
   /** Resolves as `settled` does, or once the server has said that it may not watch one of its kinds. */
-  async answered(): Promise<void> {
-    await this.#sources.answered();
+  async responded(): Promise<void> {
+    await this.#sources.responded();
   }
 
   /** Works until the term's end; resolves when the last reconcile is over. Never rejects. */

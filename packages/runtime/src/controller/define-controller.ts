@@ -20,7 +20,7 @@ export interface LaunchedController {
   readonly name: string;
   settled(): Promise<void>;
   /** Resolves as `settled` does, or once the server has said that it may not watch one of its kinds. */
-  answered(): Promise<void>;
+  responded(): Promise<void>;
   work(term: Term): Promise<void>;
   stop(): Promise<void>;
   report(): ControllerReport;

@@ -65,7 +65,7 @@ export class FollowedWatches {
   });
   readonly #watches = new Map<string, Watch>();
   /** Watches of which the server has said what there is, or that we may not have them. */
-  readonly #answered = new Set<string>();
+  readonly #responded = new Set<string>();
   /** Those who wait for a watch to become free. */
   readonly #refused = new Set<ObjectKey>();
 
@@ -128,7 +128,7 @@ export class FollowedWatches {
       handle.retryNow();
       throw new ApiError(`watch ${what}: forbidden`, { class: "forbidden", mayHaveActed: false });
     }
-    if (!this.#answered.has(informerId(request))) throw new NotYetKnownError(what);
+    if (!this.#responded.has(informerId(request))) throw new NotYetKnownError(what);
     return handle.store.get(kind.scope === "Cluster" ? { name } : ref);
   }
 
@@ -168,18 +168,18 @@ export class FollowedWatches {
     handle.addHandler((event) => {
       this.#wakeAll(id, event);
     });
-    if (handle.store.isSynced) this.#answered.add(id);
-    void this.#awaitAnswers(id, watch);
+    if (handle.store.isSynced) this.#responded.add(id);
+    void this.#awaitResponses(id, watch);
     return watch;
   }
 
   /** The first answer may be a refusal; then the one that lifts it counts too. */
-  async #awaitAnswers(id: string, watch: Watch): Promise<void> {
+  async #awaitResponses(id: string, watch: Watch): Promise<void> {
     const { firstResponse, synced } = watch.handle;
-    for (const answer of [firstResponse, synced]) {
-      await answer;
+    for (const response of [firstResponse, synced]) {
+      await response;
       if (this.#watches.get(id) !== watch) return;
-      this.#answered.add(id);
+      this.#responded.add(id);
       this.#wakeAll(id);
     }
   }
@@ -192,7 +192,7 @@ export class FollowedWatches {
     const watch = this.#watches.get(id);
     if (watch === undefined) return;
     this.#watches.delete(id);
-    this.#answered.delete(id);
+    this.#responded.delete(id);
     void watch.handle[Symbol.asyncDispose]();
     for (const follower of this.#refused) this.#options.wake(follower);
     this.#refused.clear();

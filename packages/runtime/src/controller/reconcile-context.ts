@@ -22,7 +22,7 @@ export interface ContextSettings {
   readonly memories: Memories;
 }
 
-interface ContextParts {
+interface ContextOptions {
   readonly object: Live;
   readonly log: Log;
   readonly scope: Scope;
@@ -38,7 +38,7 @@ export class ReconcileContext implements Context, ReconcileEvents {
   readonly #following: Following;
   #client: Client | undefined;
 
-  constructor(settings: ContextSettings, { object, log, scope, following }: ContextParts) {
+  constructor(settings: ContextSettings, { object, log, scope, following }: ContextOptions) {
     this.#settings = settings;
     this.log = log;
     this.#object = object;

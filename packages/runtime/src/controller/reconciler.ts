@@ -74,12 +74,12 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposa
     const log = this.#log(object);
     try {
       const end = await this.#runRecipe(key, object, { log, term });
-      if (isTold(end)) await this.#writeStatus(object, end, { log, term });
+      if (isReported(end)) await this.#writeStatus(object, end, { log, term });
       return nextAfter(end);
     } catch (error) {
       if (term.aborted) return { kind: "abandoned" };
       // The answer brings the object back; the delay is for a server that gives none.
-      if (error instanceof NotYetKnownError) return { kind: "requeueAfter", delayMs: unansweredMs };
+      if (error instanceof NotYetKnownError) return { kind: "requeueAfter", delayMs: silentAfterMs };
       return await this.#fail(object, error, { log, term });
     }
   }
@@ -95,7 +95,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposa
     this.#settings.followed.forget(key);
   }
 
-  async #runRecipe(key: ObjectKey, object: Live<Obj>, { log, term }: StatusParts): Promise<ReconcileEnd> {
+  async #runRecipe(key: ObjectKey, object: Live<Obj>, { log, term }: StatusOptions): Promise<ReconcileEnd> {
     using scope = this.#deadlines.begin(term);
     const following = this.#settings.followed.begin(key);
     const ctx = new ReconcileContext(this.#contexts, { object, log, scope, following });
@@ -104,7 +104,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposa
     return end;
   }
 
-  async #fail(object: Live<Obj>, error: unknown, { log, term }: StatusParts): Promise<Next> {
+  async #fail(object: Live<Obj>, error: unknown, { log, term }: StatusOptions): Promise<Next> {
     const { next, shown, atLeastMs, isBug } = judgeFailure(error);
     const code = classify(error);
     if (isBug) log.error("reconcile failed by a fault of ours", { code, err: error });
@@ -127,14 +127,14 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposa
     return status === undefined ? { outcome } : { outcome, status };
   }
 
-  async #writeStatus(object: Live<Obj>, end: CleanUpEnd, { log, term }: StatusParts): Promise<void> {
+  async #writeStatus(object: Live<Obj>, end: CleanUpEnd, { log, term }: StatusOptions): Promise<void> {
     const { writesStatus, host, recipe } = this.#settings;
     const { outcome, status: content, conditions: updates = [] } = end;
     if (!writesStatus) return;
     const now = new Date(host.system.wallMs());
     const { conditionTypes: ownTypes = [] } = recipe;
-    const wish = { outcome, content, updates, ownTypes, now };
-    const isWritten = await this.#statuses.write(clientWithin(host, scopeOf(term)), object, wish);
+    const overrides = { outcome, content, updates, ownTypes, now };
+    const isWritten = await this.#statuses.write(clientWithin(host, scopeOf(term)), object, overrides);
     if (isWritten) recipe.statusWritten?.(object, end, { log, events: this.#eventsOf(object) });
   }
 
@@ -157,16 +157,16 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposa
 }
 
 /** A watch that is not answered by then is asked for again by the next reconcile. */
-const unansweredMs = 30_000;
+const silentAfterMs = 30_000;
 
-interface StatusParts {
+interface StatusOptions {
   readonly log: Log;
   /** Aborts when we may no longer act. */
   readonly term: AbortSignal;
 }
 
 /** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
-function isTold({ stage, outcome }: ReconcileEnd): boolean {
+function isReported({ stage, outcome }: ReconcileEnd): boolean {
   return stage === "active" || (stage === "deleting" && outcome.kind !== "settled");
 }
 

@@ -28,14 +28,14 @@ export async function runSlowResync(options: SlowResyncOptions, signal: AbortSig
   try {
     while (!signal.aborted) {
       await system.sleep(everyMs * (0.9 + 0.2 * system.random()) - everyMs * spreadShare, signal);
-      await lookAtAll(options, signal);
+      await observeAll(options, signal);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
 }
 
-async function lookAtAll(
+async function observeAll(
   { system, everyMs, keys, enqueue }: SlowResyncOptions,
   signal: AbortSignal,
 ): Promise<void> {

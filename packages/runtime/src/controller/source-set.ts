@@ -20,7 +20,7 @@ export interface SourceWiring<Obj extends KubeObject> {
   readonly enqueue: (key: ObjectKey, priority: Priority, afterMs?: number) => void;
   readonly reenqueuer: Pick<Reenqueuer, "keep">;
   /** An object of the controller's own kind is gone. */
-  readonly onGone: (object: Live<Obj>) => void;
+  readonly onDeleted: (object: Live<Obj>) => void;
 }
 
 /** The informers of one controller. */
@@ -60,7 +60,7 @@ export class SourceSet<Obj extends KubeObject> {
   }
 
   /** Resolves as `settled` does, or once the server has said which kinds we may not watch. */
-  async answered(): Promise<void> {
+  async responded(): Promise<void> {
     for (const handle of this.#handles.values()) await handle.firstResponse;
   }
 
@@ -92,12 +92,12 @@ export class SourceSet<Obj extends KubeObject> {
   }
 
   /** Leads the events of all sources to the keys they concern; what is there already is reported at once. */
-  wire({ enqueue, reenqueuer, onGone }: SourceWiring<Obj>): void {
+  wire({ enqueue, reenqueuer, onDeleted }: SourceWiring<Obj>): void {
     const { owns = [], watches = [], reads = [], predicate } = this.#definition;
     this.#enqueue = enqueue;
     const judge: Predicate<Obj> = predicate ?? declarationChanged;
     this.own.addHandler((event) => {
-      if (event.type === "deleted") onGone(event.old);
+      if (event.type === "deleted") onDeleted(event.old);
       if (passes(judge, event)) enqueue(keyOf(objectOf(event).metadata), priorityOf(event));
     });
     for (const source of owns) this.#wireOwned(withManagedFields(source), this.#kind, enqueue);

@@ -56,7 +56,7 @@ export function subjectOf(kind: Kind, { metadata: { name, namespace, uid } }: Ku
 
 /** The server refuses longer ones; it counts bytes. */
 const noteLimitBytes = 1_024;
-const wordLimitBytes = 128;
+const tokenLimitBytes = 128;
 const nameLimit = 200;
 
 /** Who reports. */
@@ -80,9 +80,9 @@ export function eventFor(
     },
     eventTime: microTime(wallMs),
     reportingController: controller,
-    reportingInstance: cutTo(instance, wordLimitBytes),
-    action: cutTo(action, wordLimitBytes),
-    reason: cutTo(reason, wordLimitBytes),
+    reportingInstance: cutTo(instance, tokenLimitBytes),
+    action: cutTo(action, tokenLimitBytes),
+    reason: cutTo(reason, tokenLimitBytes),
     regarding: subject,
     note: cutTo(printable(note), noteLimitBytes, "…"),
     type,

@@ -54,10 +54,10 @@ export class SeriesBook {
   sweep(monotonicMs: number): readonly SeriesWrite[] {
     const writes: SeriesWrite[] = [];
     for (const [key, entry] of this.#entries) {
-      const isOver = monotonicMs - entry.lastMs > endsAfterMs;
-      const isDue = isOver || monotonicMs - entry.writtenMs > refreshAfterMs;
+      const isFinished = monotonicMs - entry.lastMs > endsAfterMs;
+      const isDue = isFinished || monotonicMs - entry.writtenMs > refreshAfterMs;
       if (isDue && entry.count > entry.writtenCount) writes.push(updateOf(entry, monotonicMs));
-      if (isOver) this.#entries.delete(key);
+      if (isFinished) this.#entries.delete(key);
     }
     return writes;
   }

@@ -194,7 +194,7 @@ export class InformerPool implements AsyncDisposable {
         return shared.informer.isForbidden;
       },
       retryNow: () => {
-        if (shared.informer.state === "pending" || shared.informer.isForbidden) shared.informer.poke();
+        if (shared.informer.state === "pending" || shared.informer.isForbidden) shared.informer.retryNow();
       },
       addHandler: (handler) => {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
@@ -225,7 +225,7 @@ export class InformerPool implements AsyncDisposable {
     this.#definitions = { handle };
     handle.addHandler((event) => {
       for (const { kind, informer } of this.#shared.values()) {
-        if (informer.state === "pending" && concerns(event, kind)) informer.poke();
+        if (informer.state === "pending" && concerns(event, kind)) informer.retryNow();
       }
     });
   }
@@ -233,11 +233,11 @@ export class InformerPool implements AsyncDisposable {
   /** How long to wait for a kind that is not served. Without a definition of a kind that needs one, only an event brings it. */
   #pendingMs({ kind, isDefined = false }: InformerRequest, backOffMs: number): number {
     const handle = this.#definitions?.handle;
-    if (handle?.state !== "watching") return Math.min(backOffMs, lookPendingMs);
+    if (handle?.state !== "watching") return Math.min(backOffMs, pendingRetryMs);
     const isThere = handle.store.list().some((each) => isDefinitionOf(each, kind));
     return isDefined && handle.store.isSynced && !isThere
       ? undefinedPendingMs
-      : Math.min(backOffMs, toldPendingMs);
+      : Math.min(backOffMs, pendingReportMs);
   }
 
   /** Asking again and again for what is forbidden would fill the server's audit log. */
@@ -249,13 +249,13 @@ export class InformerPool implements AsyncDisposable {
 }
 
 /** Definitions are watched and announce a kind at once; only aggregated APIs come without one. */
-const toldPendingMs = 180_000;
+const pendingReportMs = 180_000;
 
 /** Nothing but a new definition changes it; timers end after 24 days. */
 const undefinedPendingMs = 20 * 86_400_000;
 
 /** No event announces it. */
-const lookPendingMs = 30_000;
+const pendingRetryMs = 30_000;
 
 /** Requests with one id share one informer. */
 export function informerId({

@@ -68,7 +68,7 @@ export class Informer {
   readonly #stopping = new AbortController();
   readonly #synced = Promise.withResolvers<undefined>();
   #firstResponse = Promise.withResolvers<undefined>();
-  #isAnswered = false;
+  #isDecided = false;
   #isRefused = false;
   #running: Promise<void> | undefined;
   #isReplacing = false;
@@ -136,13 +136,13 @@ export class Informer {
   }
 
   /** The kind may be served now, or we may watch it now: `firstResponse` waits for a new answer then. */
-  poke(): void {
-    if (this.isForbidden && this.#isAnswered) {
+  retryNow(): void {
+    if (this.isForbidden && this.#isDecided) {
       // Never one that somebody still waits for.
       this.#firstResponse = Promise.withResolvers<undefined>();
-      this.#isAnswered = false;
+      this.#isDecided = false;
     }
-    this.#reflector.poke();
+    this.#reflector.retryNow();
   }
 
   /** Adds a handler and gives it what is there; returns how to take it off again. */
@@ -256,17 +256,17 @@ export class Informer {
   #settle(): void {
     this.#isRefused = false;
     this.#synced.resolve(undefined);
-    this.#answer();
+    this.#response();
   }
 
   /** Holds until a picture is there or the kind is gone: trouble of another sort in between says nothing about rights. */
   #noteRefusal(): void {
     this.#isRefused = true;
-    this.#answer();
+    this.#response();
   }
 
-  #answer(): void {
-    this.#isAnswered = true;
+  #response(): void {
+    this.#isDecided = true;
     this.#firstResponse.resolve(undefined);
   }
 }

@@ -106,7 +106,7 @@ export class LeaseElector implements FencedElector {
     if (!this.mayWrite()) this.#lose("not renewed in time");
     try {
       const isRenewed = this.#term !== undefined && (await this.#renewUnseen(signal, calls));
-      if (!isRenewed) await this.#lookAndAct(signal, calls);
+      if (!isRenewed) await this.#observeAndAct(signal, calls);
     } catch (error) {
       if (!signal.aborted) this.#log.debug("election attempt failed", { code: classify(error), err: error });
     }
@@ -127,7 +127,7 @@ export class LeaseElector implements FencedElector {
     }
   }
 
-  async #lookAndAct(signal: AbortSignal, calls: TermCalls): Promise<void> {
+  async #observeAndAct(signal: AbortSignal, calls: TermCalls): Promise<void> {
     const { client, system, lease: ref } = this.#options;
     const lease = await client.find(leases, ref, this.#limits(signal));
     this.#election = noteRead(this.#election, lease, system.monotonicMs());

@@ -159,7 +159,7 @@ export class ManagerRun implements Manager {
 
   /** What we may not watch is not waited for: the parts that need it are off, and the others may be sent work. */
   async #settle(): Promise<void> {
-    for (const controller of this.#launched) await controller.answered();
+    for (const controller of this.#launched) await controller.responded();
     this.#isReady = true;
     this.#log.info("stores are filled", { kinds: this.informers.report().map(({ kind }) => kind) });
   }
@@ -200,8 +200,8 @@ export class ManagerRun implements Manager {
     const leftMs = (): number => Math.max(0, endMs - system.monotonicMs());
     this.#log.info("stopping");
     this.#term?.taking.abort();
-    const isOver = await finishesWithin(this.#working, system, Math.max(0, leftMs() - tailMs));
-    if (!isOver) this.#log.warn("running reconciles are broken off");
+    const isFinished = await finishesWithin(this.#working, system, Math.max(0, leftMs() - tailMs));
+    if (!isFinished) this.#log.warn("running reconciles are broken off");
     this.#term?.acting.abort();
     await finishesWithin(this.#working, system, leftMs());
     await this.#stopEvents(Math.min(2_000, leftMs()));

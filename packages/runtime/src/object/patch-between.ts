@@ -35,12 +35,12 @@ function compare({ before, after, path }: Pair, operations: JsonPatchOperation[]
   else operations.push({ op: "replace", path, value: after });
 }
 
-interface Place {
+interface Location {
   readonly path: string;
   readonly operations: JsonPatchOperation[];
 }
 
-function compareMaps(before: JsonObject, after: JsonObject, { path, operations }: Place): void {
+function compareMaps(before: JsonObject, after: JsonObject, { path, operations }: Location): void {
   for (const key of Object.keys(before))
     if (before[key] !== undefined && !has(after, key))
       operations.push({ op: "remove", path: `${path}/${escapePointer(key)}` });
@@ -53,13 +53,13 @@ function compareMaps(before: JsonObject, after: JsonObject, { path, operations }
 }
 
 /** Equal items at both ends stay; between them items are compared by place, and what is too many or too few goes or comes. */
-function compareLists(before: readonly unknown[], after: readonly unknown[], place: Place): void {
+function compareLists(before: readonly unknown[], after: readonly unknown[], location: Location): void {
   const shorter = Math.min(before.length, after.length);
   let head = 0;
   while (head < shorter && deepEqual(before[head], after[head])) head += 1;
   let tail = 0;
   while (tail < shorter - head && deepEqual(before.at(-1 - tail), after.at(-1 - tail))) tail += 1;
-  const { path, operations } = place;
+  const { path, operations } = location;
   const shared = shorter - tail;
   for (let at = head; at < shared; at += 1)
     compare({ before: before[at], after: after[at], path: `${path}/${at}` }, operations);

@@ -57,9 +57,9 @@ export class KeyQueue {
   add(key: string, nowMs: number, { priority = "normal", afterMs = 0 }: AddOptions = {}): boolean {
     const entry = this.#entry(key);
     // What fell due while it is worked on is owed already; a new appointment must not be merged with it.
-    if (entry.place === "running" && entry.dueMs <= nowMs) this.#promote(nowMs);
+    if (entry.location === "running" && entry.dueMs <= nowMs) this.#promote(nowMs);
     if (afterMs > 0) return this.#delay(entry, nowMs + afterMs);
-    switch (entry.place) {
+    switch (entry.location) {
       case "ready":
         if (priority === "normal" && entry.priority === "low") this.#enter(entry, priority, entry.readyMs);
         return false;
@@ -70,7 +70,7 @@ export class KeyQueue {
         this.#enter(entry, priority, nowMs);
         return true;
       default:
-        return unreachable(entry.place);
+        return unreachable(entry.location);
     }
   }
 
@@ -87,7 +87,7 @@ export class KeyQueue {
   /** The work on the key is over, however it ended. */
   done(key: string, nowMs: number): void {
     const entry = this.#entries.get(key);
-    if (entry?.place !== "running") return;
+    if (entry?.location !== "running") return;
     const again = entry.rest();
     if (again !== undefined) this.#enter(entry, again, nowMs);
     else if (entry.isDone) this.#entries.delete(key);
@@ -112,7 +112,7 @@ export class KeyQueue {
   }
 
   #enter(entry: KeyEntry, priority: Priority, readyMs: number): void {
-    if (entry.place === "ready") this.#depths[entry.priority] -= 1;
+    if (entry.location === "ready") this.#depths[entry.priority] -= 1;
     // Tickets of keys that were raised stay behind in the low line; they must not pile up.
     if (this.#depths.low === 0) this.#lines.low.clear();
     entry.enter(priority, readyMs);
@@ -122,8 +122,8 @@ export class KeyQueue {
 
   /** A key that is ready comes sooner anyway. One that is worked on keeps its appointment beside that. */
   #delay(entry: KeyEntry, dueMs: number): boolean {
-    if (entry.place === "ready" || entry.dueMs <= dueMs) return false;
-    const isNew = entry.place === "none";
+    if (entry.location === "ready" || entry.dueMs <= dueMs) return false;
+    const isNew = entry.location === "none";
     entry.delay(dueMs);
     this.#delayed.push({ dueMs, entry });
     return isNew;
@@ -134,7 +134,7 @@ export class KeyQueue {
       const entry = this.#delayed.pop()?.entry;
       if (entry === undefined) return;
       entry.dueMs = never;
-      if (entry.place === "running") entry.remember("normal");
+      if (entry.location === "running") entry.remember("normal");
       else this.#enter(entry, "normal", dueMs);
     }
   }
@@ -146,7 +146,7 @@ export class KeyQueue {
     const priority = isLowsTurn ? "low" : "normal";
     const line = this.#lines[priority];
     for (let entry = line.shift(); entry !== undefined; entry = line.shift()) {
-      if (entry.place === "ready" && entry.priority === priority) return entry;
+      if (entry.location === "ready" && entry.priority === priority) return entry;
     }
     return undefined;
   }
@@ -160,7 +160,7 @@ function isValid({ dueMs, entry }: DueTicket): boolean {
 export type Priority = "normal" | "low";
 
 /** Where a key is: in line, waiting for its time, worked on, or nowhere. */
-type Place = "ready" | "delayed" | "running" | "none";
+type Location = "ready" | "delayed" | "running" | "none";
 
 /** A time that does not come. */
 const never = Number.POSITIVE_INFINITY;
@@ -170,7 +170,7 @@ export class KeyEntry {
   readonly key: string;
   /** Empty for what is in none. */
   readonly namespace: string;
-  place: Place = "none";
+  location: Location = "none";
   priority: Priority = "low";
   dueMs = never;
   /** When it got into the line; for latency. */
@@ -185,12 +185,12 @@ export class KeyEntry {
 
   /** Nothing is left to do for the key. */
   get isDone(): boolean {
-    return this.place === "none";
+    return this.location === "none";
   }
 
   /** Into the line; an appointment for later is void. */
   enter(priority: Priority, readyMs: number): void {
-    this.place = "ready";
+    this.location = "ready";
     this.priority = priority;
     this.readyMs = readyMs;
     this.dueMs = never;
@@ -198,11 +198,11 @@ export class KeyEntry {
 
   delay(dueMs: number): void {
     this.dueMs = dueMs;
-    if (this.place === "none") this.place = "delayed";
+    if (this.location === "none") this.location = "delayed";
   }
 
   run(): void {
-    this.place = "running";
+    this.location = "running";
   }
 
   /** True when nobody had asked for another run yet. */
@@ -216,7 +216,7 @@ export class KeyEntry {
   rest(): Priority | undefined {
     const again = this.#again;
     this.#again = undefined;
-    this.place = this.dueMs === never ? "none" : "delayed";
+    this.location = this.dueMs === never ? "none" : "delayed";
     return again;
   }
 }

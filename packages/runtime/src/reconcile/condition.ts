@@ -51,12 +51,12 @@ export function conditionsFor({
 /** As in every schema of conditions: a longer one would keep the whole status from being written. */
 const longestMessage = 32_768;
 
-type Answer = Omit<ConditionUpdate, "type">;
+type Decide = Omit<ConditionUpdate, "type">;
 
 interface Meaning {
-  readonly ready: Answer;
-  readonly reconciling: Answer;
-  readonly stalled: Answer;
+  readonly ready: Decide;
+  readonly reconciling: Decide;
+  readonly stalled: Decide;
 }
 
 function meaningOf(outcome: Outcome): Meaning {
@@ -84,10 +84,10 @@ const atRest: Why = {
   message: "Nothing is under way; a change of the spec is needed.",
 };
 
-function isTrue(why: Why): Answer {
+function isTrue(why: Why): Decide {
   return { status: "True", ...why };
 }
 
-function isFalse(why: Why): Answer {
+function isFalse(why: Why): Decide {
   return { status: "False", ...why };
 }

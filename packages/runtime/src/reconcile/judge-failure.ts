@@ -85,8 +85,8 @@ function whyOf(error: unknown, reason: string): Why {
 function withoutValues({ message, causes }: ApiError): string {
   if (causes.length === 0) return message.replace(/["'`].*["'`]/s, '"…"');
   const [ours = "refused"] = /^.*?: \d{3}(?= |$)/s.exec(message) ?? [];
-  const faults = causes.map((cause) => `${cause.field}: ${withoutValue(cause.message) || cause.reason}`);
-  return `${ours} ${faults.join("; ")}`.slice(0, 1_024);
+  const problems = causes.map((cause) => `${cause.field}: ${withoutValue(cause.message) || cause.reason}`);
+  return `${ours} ${problems.join("; ")}`.slice(0, 1_024);
 }
 
 const quotingValue =

@@ -11,9 +11,9 @@ export type Stage = "needsFinalizer" | "active" | "deleting" | "finalized";
 
 /** The stage of an object. Without a finalizer there is nothing to claim and nothing owed. */
 export function lifecycle({ metadata }: KubeObject, finalizer: string | undefined): Stage {
-  const isMarked = finalizer === undefined || (metadata.finalizers ?? []).includes(finalizer);
-  if (metadata.deletionTimestamp === undefined) return isMarked ? "active" : "needsFinalizer";
-  return isMarked && finalizer !== undefined ? "deleting" : "finalized";
+  const hasOwnerLabels = finalizer === undefined || (metadata.finalizers ?? []).includes(finalizer);
+  if (metadata.deletionTimestamp === undefined) return hasOwnerLabels ? "active" : "needsFinalizer";
+  return hasOwnerLabels && finalizer !== undefined ? "deleting" : "finalized";
 }
 
 /**
@@ -23,9 +23,9 @@ export function lifecycle({ metadata }: KubeObject, finalizer: string | undefine
 export async function addFinalizer<O extends KubeObject>(
   client: Client,
   kind: Kind<O>,
-  mark: Mark<O>,
+  position: Position<O>,
 ): Promise<Live<O>> {
-  const { object, finalizer } = mark;
+  const { object, finalizer } = position;
   return await writeFinalizers(client, kind, {
     object,
     finalizers: [...(object.metadata.finalizers ?? []), finalizer],
@@ -36,7 +36,7 @@ export async function addFinalizer<O extends KubeObject>(
 export async function removeFinalizer<O extends KubeObject>(
   client: Client,
   kind: Kind<O>,
-  { object, finalizer }: Mark<O>,
+  { object, finalizer }: Position<O>,
 ): Promise<void> {
   const finalizers = (object.metadata.finalizers ?? []).filter((other) => other !== finalizer);
   try {
@@ -46,7 +46,7 @@ export async function removeFinalizer<O extends KubeObject>(
   }
 }
 
-interface Mark<O extends KubeObject> {
+interface Position<O extends KubeObject> {
   readonly object: Live<O>;
   readonly finalizer: string;
 }

@@ -71,16 +71,17 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
   async #decideAndPerform(object: Live<Obj>, ctx: Context, decide: Decide<Obj, Action>): Promise<LanesEnd> {
     const { system, isLatest } = this.#options;
     const silentUntilMs = system.monotonicMs() + silentMs;
-    let untold: CleanUpEnd | undefined;
+    let unreported: CleanUpEnd | undefined;
     for (;;) {
-      const current = untold === undefined ? object : withStatus(object, untold);
+      const current = unreported === undefined ? object : withStatus(object, unreported);
       const decided = await decide(current, ctx, this.#now);
       const { rule, verdict } = decided;
       const { isInterim, lanes } = verdict;
       const perform = async (performable: Performable<Action>): Promise<void> => {
         await this.#performAll(performable, decided, ctx.signal);
       };
-      if (untold !== undefined && isInterim === true && system.monotonicMs() > silentUntilMs) return untold;
+      if (unreported !== undefined && isInterim === true && system.monotonicMs() > silentUntilMs)
+        return unreported;
       ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
       if (verdict.actions.length > 0) await perform(verdict);
       if (lanes !== undefined)
@@ -93,7 +94,7 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
       const end = endWith(verdict);
       // Somebody's edit, or the object's end, is worth a reconcile of its own.
       if (isInterim !== true || !isLatest(object)) return end;
-      untold = end;
+      unreported = end;
     }
   }
 

@@ -78,7 +78,7 @@ export function decideBy<Obj extends KubeObject, Seen, Action>(
 ): Deletion<Obj, Action>["decide"] {
   return async (obj, ctx, now) => {
     const seen = await definition.observe(obj, ctx);
-    const { rule, verdict } = firstAnswer(definition.rules, seen, now());
+    const { rule, verdict } = firstDecision(definition.rules, seen, now());
     const perform = async (action: Action): Promise<void> => {
       await definition.perform(action, ctx, seen);
     };
@@ -154,17 +154,17 @@ export interface ReconcileEvent {
 export interface Rule<Seen, Action> {
   /** For the situation it answers, e.g. `quorumLost`. */
   readonly name: string;
-  readonly answer: (seen: Seen, now: Date) => Verdict<Action> | undefined;
+  readonly decide: (seen: Seen, now: Date) => Verdict<Action> | undefined;
 }
 
 /** What the first rule that does not pass says. Throws when all pass: the last rule of a recipe must always answer. */
-export function firstAnswer<Seen, Action>(
+export function firstDecision<Seen, Action>(
   rules: readonly Rule<Seen, Action>[],
   seen: Seen,
   now: Date,
 ): { readonly rule: Rule<Seen, Action>; readonly verdict: Verdict<Action> } {
   for (const rule of rules) {
-    const verdict = rule.answer(seen, now);
+    const verdict = rule.decide(seen, now);
     if (verdict !== undefined) return { rule, verdict };
   }
   throw new TypeError("no rule answered: the last one must always");

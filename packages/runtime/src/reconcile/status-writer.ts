@@ -11,7 +11,7 @@ import type { ConditionUpdate, Outcome } from "./outcome.ts";
 const tries = 5;
 
 /** What the status of an object should come to. */
-export type StatusWish = Omit<StatusFacts, "object">;
+export type DesiredStatus = Omit<StatusFacts, "object">;
 
 interface Written {
   readonly wanted: object;
@@ -34,10 +34,10 @@ export class StatusWriter<O extends KubeObject> {
   }
 
   /** True when something was written. An object that is gone, or another one by now, needs no status. */
-  async write(client: Client, object: Live<O>, wish: StatusWish): Promise<boolean> {
+  async write(client: Client, object: Live<O>, settings: DesiredStatus): Promise<boolean> {
     let current = object;
     for (let attempt = 1; ; attempt += 1) {
-      const wanted = statusFor({ ...wish, object: current });
+      const wanted = statusFor({ ...settings, object: current });
       if (this.#isCurrent(current, wanted)) return false;
       try {
         await this.#apply(client, current, { wanted, isLast: attempt === tries });

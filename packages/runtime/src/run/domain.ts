@@ -6,7 +6,7 @@ import type { ReadStore } from "../store/object-store.ts";
 import type { System } from "../system/system.ts";
 import type { DomainSeries } from "../telemetry/domain-series.ts";
 import type { Transport } from "../transport/transport.ts";
-import type { WebhookRoute } from "../webhook/answer-review.ts";
+import type { WebhookRoute } from "../webhook/respond-to-review.ts";
 import type { WebhookConfigurationSpec } from "../webhook/webhook-configuration.ts";
 
 /**

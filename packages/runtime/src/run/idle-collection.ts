@@ -43,9 +43,9 @@ export interface IdleCollectionOptions {
 export function collectWhenIdle(options: IdleCollectionOptions): Disposable {
   const { system, collect, residentBytes, utilization } = options;
   let afterLastBytes: number | undefined;
-  let timer = system.setTimer(everyMs, look);
-  let isOver = false;
-  function look(): void {
+  let timer = system.setTimer(everyMs, observation);
+  let isFinished = false;
+  function observation(): void {
     void act();
   }
   async function act(): Promise<void> {
@@ -53,11 +53,11 @@ export function collectWhenIdle(options: IdleCollectionOptions): Disposable {
       await collect();
       afterLastBytes = residentBytes();
     }
-    if (!isOver) timer = system.setTimer(everyMs, look);
+    if (!isFinished) timer = system.setTimer(everyMs, observation);
   }
   return {
     [Symbol.dispose]: () => {
-      isOver = true;
+      isFinished = true;
       timer.cancel();
     },
   };

@@ -1,7 +1,7 @@
 import type { Controller } from "../controller/define-controller.ts";
 import { configurationController } from "../webhook/configuration-controller.ts";
 import type { Domain, DomainHost, DomainWebhooks } from "./domain.ts";
-import { authorityRef, type WebhookOptions } from "./webhook-role.ts";
+import { caRef, type WebhookOptions } from "./webhook-role.ts";
 
 /** What the role `controllers` is made of. */
 export interface OperatorControllersOptions {
@@ -25,7 +25,7 @@ export function operatorControllers(
     return own;
   }
   const { address, namespace } = webhook;
-  const bundle = authorityRef(name, webhook);
+  const bundle = caRef(name, webhook);
   return [
     ...own,
     configurationController({ configurations, address, bundle, owner: `${namespace}.${name}` }),

@@ -29,7 +29,7 @@ export function ownPermissions({
   return [
     ...controllerPermissions,
     ...configurationPermissions(namespace, configurations),
-    ...authorityPermissions(`${name}-webhook-ca`),
+    ...caPermissions(`${name}-webhook-ca`),
     platformPermission(`${name}-webhook-service-ca`),
   ];
 }
@@ -83,8 +83,8 @@ function configurationPermissions(
 }
 
 /** By name only: RBAC cannot limit a create, and who may create Secrets can make a token of every account of the namespace. */
-function authorityPermissions(authority: string): readonly OwnPermission[] {
-  const named = { isNamespaced: true, apiGroups: [""], resourceNames: [authority] };
+function caPermissions(ca: string): readonly OwnPermission[] {
+  const named = { isNamespaced: true, apiGroups: [""], resourceNames: [ca] };
   return [
     {
       ...named,

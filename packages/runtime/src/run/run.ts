@@ -107,8 +107,8 @@ function rolesOf({ roles = ["controllers"] }: RunOptions): readonly OperatorRole
 
 /** It stops everything for some tenths of a second: controllers do not mind, a review would. */
 function collectionOf(options: RunOptions, system: System): Disposable | undefined {
-  const answersReviews = rolesOf(options).includes("webhook");
-  return answersReviews ? undefined : collectWhenIdle({ system, ...processCollection() });
+  const servesReviews = rolesOf(options).includes("webhook");
+  return servesReviews ? undefined : collectWhenIdle({ system, ...processCollection() });
 }
 
 function hostOf(
@@ -118,14 +118,14 @@ function hostOf(
   return { ...parts, concurrency, namespace };
 }
 
-interface WebhookParts extends ElectionParts {
+interface WebhookRun extends ElectionOptions {
   readonly manager: Manager;
   readonly webhooks: readonly DomainWebhooks[];
 }
 
 function webhookRoleOf(
   options: RunOptions,
-  { transport, system, log, metrics, manager, webhooks }: WebhookParts,
+  { transport, system, log, metrics, manager, webhooks }: WebhookRun,
 ): WebhookRole | undefined {
   if (!rolesOf(options).includes("webhook")) return undefined;
   const { name, webhook } = options;
@@ -160,7 +160,7 @@ function podOf({ pod }: RunOptions): Pick<ManagerOptions, "pod"> {
   return pod === undefined ? {} : { pod: { apiVersion: "v1", kind: "Pod", ...pod } };
 }
 
-interface ElectionParts {
+interface ElectionOptions {
   readonly transport: Transport;
   readonly system: System;
   readonly log: Log;
@@ -169,7 +169,7 @@ interface ElectionParts {
 
 function electionFor(
   options: RunOptions,
-  { transport, system, log, metrics }: ElectionParts,
+  { transport, system, log, metrics }: ElectionOptions,
 ): Pick<ManagerOptions, "leaderElection" | "instance"> {
   const { name, lease, identity } = options;
   if (lease === undefined || leaseNamesOf(options).length === 0)

@@ -2,7 +2,7 @@ import { CertificateFiles, type CertificateFilesObserver } from "../certificates
 import type { CertificateSource, CertifiedKey } from "../certificates/certificate-source.ts";
 import { IssuedCertificates } from "../certificates/issued-certificates.ts";
 import { validityOf } from "../certificates/read-certificate.ts";
-import { type AuthoritySource, RelayedAuthorities } from "../certificates/relayed-authorities.ts";
+import { type CaSource, RelayedCa } from "../certificates/relayed-ca.ts";
 import type { Client } from "../client/client.ts";
 import type { InformerHandle, InformerPool, InformerRequest } from "../informers/informer-pool.ts";
 import type { OffPart } from "../manager/off-parts.ts";
@@ -12,8 +12,8 @@ import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
 import { aborted } from "../system/termination.ts";
 import type { Checks } from "../telemetry/telemetry-server.ts";
-import type { WebhookRoute } from "../webhook/answer-review.ts";
 import type { WebhookObserver } from "../webhook/request-handler.ts";
+import type { WebhookRoute } from "../webhook/respond-to-review.ts";
 import type { WebhookAddress } from "../webhook/webhook-configuration.ts";
 import { WebhookServer } from "../webhook/webhook-server.ts";
 import type { DomainWebhooks, WebhookServing, WebhookStores } from "./domain.ts";
@@ -25,7 +25,7 @@ export interface WebhookOptions {
   /** Namespace of the Secret with our authorities and of the ConfigMap with their certificates. */
   readonly namespace: string;
   /** Name of both (default: the operator's name and `-webhook-ca`). */
-  readonly authority?: string | undefined;
+  readonly ca?: string | undefined;
   /** Port to listen on; 0 takes any free port (default: 9443). */
   readonly port?: number | undefined;
   /** Address of that port (default: all). */
@@ -33,7 +33,7 @@ export interface WebhookOptions {
   /** A certificate that somebody else renews, instead of our own. */
   readonly files?: { readonly certificatePath: string; readonly keyPath: string } | undefined;
   /** Who signs the certificate in `files` (default: the process that fills the ConfigMap of authorities). */
-  readonly authoritySource?: AuthoritySource | undefined;
+  readonly caSource?: CaSource | undefined;
   /** How long an authority that has left that source stays trusted (default: 1 h). */
   readonly overlapMs?: number | undefined;
   /**
@@ -42,11 +42,11 @@ export interface WebhookOptions {
    */
   readonly leaveMs?: number | undefined;
   /** PEM. When given, only callers with a certificate of these authorities are heard. */
-  readonly callerAuthoritiesPem?: string | undefined;
+  readonly callerCaPem?: string | undefined;
 }
 
 /** What the role works with. */
-export interface WebhookRoleParts {
+export interface WebhookRoleOptions {
   readonly name: string;
   readonly options: WebhookOptions;
   readonly webhooks: readonly DomainWebhooks[];
@@ -58,11 +58,11 @@ export interface WebhookRoleParts {
 }
 
 /** The Secret of the authorities, and the ConfigMap of their certificates. */
-export function authorityRef(
+export function caRef(
   name: string,
-  { namespace, authority }: Pick<WebhookOptions, "namespace" | "authority">,
+  { namespace, ca }: Pick<WebhookOptions, "namespace" | "ca">,
 ): NamespacedRef {
-  return { namespace, name: authority ?? `${name}-webhook-ca` };
+  return { namespace, name: ca ?? `${name}-webhook-ca` };
 }
 
 /** Answers the API server: certificate, stores, server. Listens as soon as there is a certificate, and is ready with its stores. */
@@ -73,7 +73,7 @@ export class WebhookRole implements AsyncDisposable {
   readonly #stores: InformerHandle[] = [];
   readonly #kinds = new Map<InformerHandle, string>();
   readonly #certificates: CertificateSource & { run(signal: AbortSignal): Promise<void> };
-  readonly #relay: RelayedAuthorities | undefined;
+  readonly #relay: RelayedCa | undefined;
   readonly #server: WebhookServer;
   readonly #log: Log;
   readonly #system: System;
@@ -81,9 +81,9 @@ export class WebhookRole implements AsyncDisposable {
   #isLeaving = false;
   #renewing: Promise<unknown> | undefined;
 
-  constructor(parts: WebhookRoleParts) {
+  constructor(parts: WebhookRoleOptions) {
     const { options, system, log, observer } = parts;
-    const { port, host, callerAuthoritiesPem } = options;
+    const { port, host, callerCaPem } = options;
     this.#certificates = certificatesOf(parts);
     this.#relay = relayOf(parts);
     const routes = this.#routesOf(parts);
@@ -96,7 +96,7 @@ export class WebhookRole implements AsyncDisposable {
       observer,
       port,
       host,
-      callerAuthoritiesPem,
+      callerCaPem,
     });
     this.#log = log;
     this.#system = system;
@@ -144,7 +144,7 @@ export class WebhookRole implements AsyncDisposable {
     for (const handle of this.#stores) await handle[Symbol.asyncDispose]();
   }
 
-  #routesOf({ webhooks, informers }: WebhookRoleParts): readonly WebhookRoute[] {
+  #routesOf({ webhooks, informers }: WebhookRoleOptions): readonly WebhookRoute[] {
     const stores: WebhookStores = {
       store: (request) => this.#keep(request, informers.acquire(request)).store,
       onChange: (request, notify) => {
@@ -181,9 +181,9 @@ function certificatesOf({
   system,
   log,
   observer,
-}: WebhookRoleParts): IssuedCertificates | CertificateFiles {
+}: WebhookRoleOptions): IssuedCertificates | CertificateFiles {
   if (options.files !== undefined) return new CertificateFiles({ ...options.files, system, log, observer });
-  const secret = authorityRef(name, options);
+  const secret = caRef(name, options);
   return new IssuedCertificates({
     client,
     system,
@@ -198,12 +198,12 @@ function certificatesOf({
   });
 }
 
-function relayOf({ name, options, client, informers, system, log }: WebhookRoleParts) {
-  const { authoritySource: source, overlapMs } = options;
+function relayOf({ name, options, client, informers, system, log }: WebhookRoleOptions) {
+  const { caSource: source, overlapMs } = options;
   if (source === undefined) return undefined;
-  return new RelayedAuthorities({
+  return new RelayedCa({
     source,
-    target: authorityRef(name, options),
+    target: caRef(name, options),
     client,
     informers,
     system,

@@ -59,8 +59,8 @@ const inCode: Loss = {
 
 function lossOfFormat({ format = "", pattern, hostname, protocol }: Definition): Loss | undefined {
   if (pattern === undefined) {
-    const isSaid = format === "url" && hostname === undefined && protocol === undefined;
-    return isSaid ? undefined : inCode;
+    const isStated = format === "url" && hostname === undefined && protocol === undefined;
+    return isStated ? undefined : inCode;
   }
   if (/[ims]/.test(pattern.flags)) return flagged;
   return /\(\?<?[=!]|\\[1-9]/.test(pattern.source) ? lookingAround : undefined;

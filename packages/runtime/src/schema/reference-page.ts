@@ -44,12 +44,12 @@ function versionTable(request: CustomResource["request"]): readonly string[] {
   const versions = versionsOf(request);
   if (versions.length === 1) return [];
   const rows = versions.map(({ version, served = true, storage = false, deprecated = false }) => {
-    const words = [
+    const terms = [
       served ? "served" : "not served",
       ...(storage ? ["stored"] : []),
       ...(deprecated ? ["deprecated"] : []),
     ];
-    return `| \`${version}\` | ${words.join(", ")} |`;
+    return `| \`${version}\` | ${terms.join(", ")} |`;
   });
   return ["## Versions", "", "| version | state |", "|---|---|", ...rows, ""];
 }
@@ -113,10 +113,10 @@ function limitsOf(field: StructuralSchema): string {
     ["at most (characters)", "maxLength"],
     ["matches", "pattern"],
   ] as const;
-  const said = limits
+  const output = limits
     .filter(([, key]) => field[key] !== undefined)
-    .map(([words, key]) => `${words} \`${String(field[key])}\``);
-  return said.length === 0 ? "" : `(${said.join(", ")})`;
+    .map(([terms, key]) => `${terms} \`${String(field[key])}\``);
+  return output.length === 0 ? "" : `(${output.join(", ")})`;
 }
 
 function rulesOf(field: StructuralSchema): string {

@@ -13,7 +13,7 @@ export function refuse(path: readonly (string | number)[], what: string, remedy:
 }
 
 /** Refuses what zod itself would let through weakened. `path` is that of the JSON Schema, with its own words in between. */
-export function refuseZodType(schema: z.core.$ZodTypes, { root, path }: SchemaPlace): void {
+export function refuseZodType(schema: z.core.$ZodTypes, { root, path }: SchemaPath): void {
   const refusal = REFUSED.get(typeOf(schema)) ?? lossOf(schema);
   if (refusal !== undefined) refuse([...root, ...fieldPath(path)], refusal.what, refusal.remedy);
 }
@@ -24,7 +24,7 @@ function typeOf(schema: z.core.$ZodTypes): string {
 }
 
 /** Where a part of a schema stands: the field of the object it begins at, and the way from there. */
-export interface SchemaPlace {
+export interface SchemaPath {
   readonly root: readonly string[];
   readonly path: readonly (string | number)[];
 }
@@ -33,10 +33,10 @@ export interface SchemaPlace {
 function fieldPath(path: readonly (string | number)[]): readonly string[] {
   const fields: string[] = [];
   for (let at = 0; at < path.length; at += 1) {
-    const word = String(path[at]);
-    if (word === "properties") fields.push(String(path[(at += 1)]));
-    else if (word === "items") fields.push("[]");
-    else if (word === "additionalProperties") fields.push("{}");
+    const text = String(path[at]);
+    if (text === "properties") fields.push(String(path[(at += 1)]));
+    else if (text === "items") fields.push("[]");
+    else if (text === "additionalProperties") fields.push("{}");
   }
   return fields;
 }

@@ -170,12 +170,12 @@ function kept(node: Node): StructuralSchema {
 function withoutNoise(node: Node): StructuralSchema {
   const { minimum, maximum, pattern, format, contentEncoding, allOf, ...rest } = node;
   const isBase64 = contentEncoding === "base64";
-  const isSaidByFormat = isBase64 || format === "date-time";
+  const isStatedByFormat = isBase64 || format === "date-time";
   return {
     ...rest,
     ...(minimum === undefined || isNatural(minimum, format) ? {} : { minimum }),
     ...(maximum === undefined || isNatural(maximum, format) ? {} : { maximum }),
-    ...(pattern === undefined || isSaidByFormat ? {} : { pattern }),
+    ...(pattern === undefined || isStatedByFormat ? {} : { pattern }),
     ...formatOf(isBase64 ? "byte" : format),
     ...(allOf === undefined ? {} : { allOf: nodesOf(allOf).map(patternOnly) }),
   };

@@ -189,7 +189,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
       return order > 0 || (order < 0 && this.#acceptsOlder);
     }
     if (this.#unseen === undefined) return !this.#tombstones.isBuried(key, version);
-    return this.#acceptsOlder || !this.#tombstones.isMarked(key, version);
+    return this.#acceptsOlder || !this.#tombstones.hasOwnerLabels(key, version);
   }
 
   /** The last that the watch delivered, without our own writes. */

@@ -32,7 +32,7 @@ export class Tombstones {
   }
 
   /** The same for an object that is part of a full picture: only what is known of this very key counts. */
-  isMarked(key: ObjectKey, version: string): boolean {
+  hasOwnerLabels(key: ObjectKey, version: string): boolean {
     return compareVersions(version, this.#versions.get(key) ?? "") <= 0;
   }
 }

@@ -30,11 +30,11 @@ export class UrgentWork {
   begin(): Disposable {
     this.#begun += 1;
     this.#running += 1;
-    let isOver = false;
+    let isFinished = false;
     return {
       [Symbol.dispose]: () => {
-        if (isOver) return;
-        isOver = true;
+        if (isFinished) return;
+        isFinished = true;
         this.#running -= 1;
         if (this.#running === 0) for (const goOn of this.#waiting) goOn();
       },

@@ -13,8 +13,8 @@ export function both<H extends object>(first: H, second: H): H {
 
 function joined(one: unknown, other: unknown): unknown {
   if (typeof one !== "function" || typeof other !== "function") return one ?? other;
-  return (...told: readonly unknown[]): void => {
-    Reflect.apply(one, undefined, told);
-    Reflect.apply(other, undefined, told);
+  return (...reported: readonly unknown[]): void => {
+    Reflect.apply(one, undefined, reported);
+    Reflect.apply(other, undefined, reported);
   };
 }

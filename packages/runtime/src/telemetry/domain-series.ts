@@ -26,7 +26,7 @@ export interface HistogramSpec {
 }
 
 /** A figure of a gauge. Figures whose labels become the same are added up. */
-export interface Figure<L extends SeriesLabels> {
+export interface Metric<L extends SeriesLabels> {
   readonly labels: LabelsOf<L>;
   readonly value: number;
 }
@@ -43,7 +43,7 @@ export interface DomainSeries {
   counter<const L extends SeriesLabels>(spec: LabelledSpec<L>): (labels: LabelsOf<L>, by?: number) => void;
   /** Read whenever the page is asked for; missing values are 0. */
   gauge<V extends string>(spec: SeriesSpec<V>, read: () => ReadonlyMap<V, number>): void;
-  gauge<const L extends SeriesLabels>(spec: LabelledSpec<L>, read: () => Iterable<Figure<L>>): void;
+  gauge<const L extends SeriesLabels>(spec: LabelledSpec<L>, read: () => Iterable<Metric<L>>): void;
   histogram(spec: HistogramSpec): (seconds: number) => void;
   histogram<const L extends SeriesLabels>(
     spec: HistogramSpec & LabelledSpec<L>,
@@ -57,7 +57,7 @@ export function domainSeries(registry: Registry): DomainSeries {
 
 type AnyLabels = Readonly<Record<string, string>>;
 type AnySpec = SeriesSpec<string> | LabelledSpec<SeriesLabels>;
-type AnyFigure = Figure<SeriesLabels> | readonly [string, number];
+type AnyMetric = Metric<SeriesLabels> | readonly [string, number];
 
 class RegistrySeries implements DomainSeries {
   readonly #registry: Registry;
@@ -77,15 +77,15 @@ class RegistrySeries implements DomainSeries {
     };
   }
 
-  gauge(spec: AnySpec, read: () => Iterable<AnyFigure>): void {
+  gauge(spec: AnySpec, read: () => Iterable<AnyMetric>): void {
     const { name, help } = spec;
     const bounds = boundsOf(spec);
     const collect = function collect(this: Gauge): void {
       this.reset();
       bounds.forget();
       for (const labels of bounds.combinations()) this.set(labels, 0);
-      for (const figure of read()) {
-        const { labels, value } = figureOf(spec, figure);
+      for (const metric of read()) {
+        const { labels, value } = metricOf(spec, metric);
         this.inc(bounds.bounded(labels), value);
       }
     };
@@ -117,8 +117,8 @@ function labelsOf(spec: AnySpec, given: string | AnyLabels): AnyLabels {
   return "label" in spec ? { [spec.label]: given } : {};
 }
 
-function figureOf(spec: AnySpec, figure: AnyFigure): { readonly labels: AnyLabels; readonly value: number } {
-  if ("labels" in figure) return figure;
-  const [given, value] = figure;
+function metricOf(spec: AnySpec, metric: AnyMetric): { readonly labels: AnyLabels; readonly value: number } {
+  if ("labels" in metric) return metric;
+  const [given, value] = metric;
   return { labels: labelsOf(spec, given), value };
 }

@@ -30,7 +30,7 @@ export function errorFacts(error: Error, depth = 0): ErrorFacts {
   return {
     class: name,
     code: codeOf(error),
-    message: saysOnlyOurWords(error) ? cut(error.message) : masked(error.message),
+    message: hasOnlyOurText(error) ? cut(error.message) : masked(error.message),
     stack: framesOf(error),
     ...(cause instanceof Error && depth < 3 && { cause: errorFacts(cause, depth + 1) }),
   };
@@ -90,7 +90,7 @@ function codeOf(error: Error): string {
 }
 
 /** Ours promise it; of the API server's answers only refused objects are quoted back. */
-function saysOnlyOurWords(error: Error): boolean {
+function hasOnlyOurText(error: Error): boolean {
   if (error instanceof ApiError) return error.class !== "invalid" && error.class !== "bug";
   return error instanceof ConfigError || error instanceof SchemaError;
 }

@@ -62,13 +62,13 @@ export class TelemetryServer implements AsyncDisposable {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, contentType, body } = await this.#answer(request);
+    const { status, contentType, body } = await this.#response(request);
     const isLast = this.#isStopping && { connection: "close" };
     response.writeHead(status, { "content-type": contentType, ...isLast });
     response.end(request.method === "HEAD" ? "" : body);
   }
 
-  async #answer({ method, url = "" }: IncomingMessage): Promise<Page> {
+  async #response({ method, url = "" }: IncomingMessage): Promise<Page> {
     if (method !== "GET" && method !== "HEAD") return text(405, "only to be read\n");
     const { metrics, health = {}, readiness = {}, log = silentLog } = this.#options;
     try {

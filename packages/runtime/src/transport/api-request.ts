@@ -36,8 +36,8 @@ export function describeRequest({
   verb,
   subject: { kind, ref },
 }: Pick<ApiRequest, "verb" | "subject">): string {
-  const place = [ref?.namespace, ref?.name].filter((part) => part !== undefined && part !== "").join("/");
-  return place === "" ? `${verb} ${kind}` : `${verb} ${kind} ${place}`;
+  const location = [ref?.namespace, ref?.name].filter((part) => part !== undefined && part !== "").join("/");
+  return location === "" ? `${verb} ${kind}` : `${verb} ${kind} ${location}`;
 }
 
 /** Whether objects behind this path hold credentials, which the server's messages may then quote. */

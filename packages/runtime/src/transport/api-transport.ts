@@ -1,7 +1,6 @@
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { ApiError } from "../errors.ts";
 import type { System } from "../system/system.ts";
-import { answerError } from "./answer-error.ts";
 import {
   type ApiRequest,
   describeRequest,
@@ -11,11 +10,12 @@ import {
 } from "./api-request.ts";
 import { Connections } from "./connections.ts";
 import { Deadline } from "./deadline.ts";
-import { type Exchange, exchange, readAnswer, type WireRequest } from "./exchange.ts";
+import { type Exchange, exchange, readResponse, type WireRequest } from "./exchange.ts";
 import { failureError } from "./failure-error.ts";
 import { Identity, type Presented } from "./identity.ts";
 import { openStream } from "./open-stream.ts";
 import { stringifyJson } from "./parse-json.ts";
+import { responseError } from "./response-error.ts";
 import { retryDelayMs } from "./retry-delay-ms.ts";
 import type {
   ApiStream,
@@ -114,9 +114,9 @@ export class ApiTransport implements Transport {
     const { code, responseBytes } = seenOf(result);
     this.#report(request, wire, { code, startMs, responseBytes });
     if (result.kind === "failure") return failureError(request, result);
-    if (result.status >= 300) return answerError(request, result, this.#system.wallMs());
+    if (result.status >= 300) return responseError(request, result, this.#system.wallMs());
     request.onStatus?.(result.status);
-    return readAnswer(request, result);
+    return readResponse(request, result);
   }
 
   async #openOnce(request: ApiRequest, presented: Presented, { signal }: StreamOptions): Promise<ApiStream> {

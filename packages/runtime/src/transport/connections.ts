@@ -36,7 +36,7 @@ export class Connections {
   #material: TlsMaterial | undefined;
   #lanes: Lanes | undefined;
   readonly #retired = new Set<Lane>();
-  #isOver = false;
+  #isFinished = false;
 
   constructor(endpoint: Endpoint) {
     this.#endpoint = endpoint;
@@ -44,7 +44,7 @@ export class Connections {
 
   /** The pools to use with this material. Running requests end on the pools they began on. */
   lanes(material: TlsMaterial): Lanes {
-    if (this.#isOver) return { calls: closedLane, streams: closedLane };
+    if (this.#isFinished) return { calls: closedLane, streams: closedLane };
     if (this.#lanes !== undefined && isSame(this.#material, material)) return this.#lanes;
     if (this.#lanes !== undefined) this.#retire(this.#lanes);
     this.#material = material;
@@ -54,7 +54,7 @@ export class Connections {
 
   /** Ends every connection at once; what runs on them fails, and so does whatever is sent later. */
   async destroy(): Promise<void> {
-    this.#isOver = true;
+    this.#isFinished = true;
     if (this.#lanes !== undefined) this.#retire(this.#lanes);
     this.#lanes = undefined;
     await Promise.all([...this.#retired].map(async (dispatcher) => await dispatcher.destroy()));

@@ -7,10 +7,10 @@ import { parseJson } from "./parse-json.ts";
 import { freeSoon, TextCutter } from "./text-cutter.ts";
 
 /** What came of one request on the wire. */
-export type Exchange = Answer | Failure;
+export type Exchange = HttpResponse | Failure;
 
 /** The server answered, whatever it said. */
-export interface Answer {
+export interface HttpResponse {
   readonly kind: "answer";
   readonly status: number;
   readonly contentType: string;
@@ -35,10 +35,10 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
 }
 
 /** Answers beyond this are given up; a page of 500 usual objects has a tenth of it. */
-export const answerLimitBytes = 64 * 1024 * 1024;
+export const responseLimitBytes = 64 * 1024 * 1024;
 
 /** How an answer is taken. */
-export interface Taking extends Pick<ApiRequest, "textLimitBytes"> {
+export interface ReadOptions extends Pick<ApiRequest, "textLimitBytes"> {
   readonly deadline: Deadline;
 }
 
@@ -46,7 +46,7 @@ export interface Taking extends Pick<ApiRequest, "textLimitBytes"> {
 export async function exchange(
   dispatcher: Pick<Dispatcher, "dispatch">,
   request: WireRequest,
-  taking: Taking,
+  taking: ReadOptions,
 ): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const collector = new Collector(taking, resolve);
@@ -72,11 +72,11 @@ class Collector implements Dispatcher.DispatchHandler {
   readonly #textLimitBytes: number | undefined;
   #cutter: TextCutter | undefined;
   #controller: Dispatcher.DispatchController | undefined;
-  #head: Pick<Answer, "status" | "contentType" | "retryAfter"> | undefined;
+  #head: Pick<HttpResponse, "status" | "contentType" | "retryAfter"> | undefined;
   #sizeBytes = 0;
   #settled = false;
 
-  constructor({ deadline, textLimitBytes }: Taking, settle: (outcome: Exchange) => void) {
+  constructor({ deadline, textLimitBytes }: ReadOptions, settle: (outcome: Exchange) => void) {
     this.#deadline = deadline;
     this.#textLimitBytes = textLimitBytes;
     this.#settle = settle;
@@ -108,7 +108,7 @@ class Collector implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#sizeBytes += chunk.length;
-    if (this.#sizeBytes > answerLimitBytes) this.#fail("bodyTooLarge", undefined);
+    if (this.#sizeBytes > responseLimitBytes) this.#fail("bodyTooLarge", undefined);
     else if (this.#cutter === undefined) this.#chunks.push(chunk);
     else {
       this.#chunks.push(this.#cutter.cut(chunk));
@@ -144,15 +144,18 @@ function firstOf(header: string | readonly string[] | undefined): string | undef
 }
 
 /** The value of a 2xx answer: JSON, or plain text as a string. Anything else did not come from an API server. */
-export function readAnswer(request: ApiRequest, answer: Answer): { readonly value: unknown } | ApiError {
-  if (answer.contentType.startsWith("text/plain")) return { value: answer.text };
-  if (answer.text === "") return { value: undefined };
-  if (!isJson(answer.contentType)) return unexpected(request, answer, "UnexpectedContentType");
+export function readResponse(
+  request: ApiRequest,
+  response: HttpResponse,
+): { readonly value: unknown } | ApiError {
+  if (response.contentType.startsWith("text/plain")) return { value: response.text };
+  if (response.text === "") return { value: undefined };
+  if (!isJson(response.contentType)) return unexpected(request, response, "UnexpectedContentType");
   try {
-    return { value: parseJson(answer.text) };
+    return { value: parseJson(response.text) };
   } catch (error) {
     // Not attached as cause: it quotes the text, and that may be a Secret.
-    if (error instanceof SyntaxError) return unexpected(request, answer, "BrokenJson");
+    if (error instanceof SyntaxError) return unexpected(request, response, "BrokenJson");
     throw error;
   }
 }
@@ -161,7 +164,7 @@ function isJson(contentType: string): boolean {
   return contentType.startsWith("application/json") || contentType.includes("+json");
 }
 
-function unexpected(request: ApiRequest, { status }: Answer, reason: string): ApiError {
+function unexpected(request: ApiRequest, { status }: HttpResponse, reason: string): ApiError {
   return new ApiError(`${describeRequest(request)}: ${status} ${reason}`, {
     class: "transient",
     status,

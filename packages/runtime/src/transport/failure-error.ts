@@ -1,7 +1,7 @@
 import { ApiError, type ApiErrorFacts } from "../errors.ts";
 import { unreachable } from "../unreachable.ts";
 import { type ApiRequest, describeRequest } from "./api-request.ts";
-import { answerLimitBytes, type Failure } from "./exchange.ts";
+import { responseLimitBytes, type Failure } from "./exchange.ts";
 
 /** The error that a request without a whole answer means. */
 export function failureError(
@@ -30,7 +30,7 @@ function factsOf({ why, sent, cause }: Pick<Failure, "why" | "sent" | "cause">):
       return {
         class: "tooLarge",
         reason: responseTooLarge,
-        problem: `answer exceeds ${answerLimitBytes} bytes`,
+        problem: `answer exceeds ${responseLimitBytes} bytes`,
       };
     case "broken":
       return brokenFacts(sent, codeOf(cause));

@@ -35,7 +35,7 @@ export class Identity {
 
   constructor({ credentials, tls, server }: Pick<ClusterConfig, "credentials" | "tls" | "server">) {
     const isPlain = server.startsWith("http:");
-    this.#source = combineSources(credentials, tls.authorities, (credential, caPem) => {
+    this.#source = combineSources(credentials, tls.cas, (credential, caPem) => {
       const presented = new Presented(credential, caPem);
       if (isPlain && presented.authorization !== undefined) throw plainError();
       return presented;

@@ -2,11 +2,11 @@ import type { Dispatcher } from "undici";
 
 import { ApiError } from "../errors.ts";
 import type { System } from "../system/system.ts";
-import { answerError } from "./answer-error.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { EarlyEnd } from "./deadline.ts";
 import type { WireRequest } from "./exchange.ts";
 import { failureError } from "./failure-error.ts";
+import { responseError } from "./response-error.ts";
 import { freeSoon, TextCutter } from "./text-cutter.ts";
 import type { ApiStream } from "./transport.ts";
 
@@ -129,7 +129,7 @@ async function refusal(
   body: AsyncIterable<Uint8Array>,
 ): Promise<ApiError> {
   const text = await readText(body);
-  return answerError(request, { kind: "answer", ...head, text, sizeBytes: text.length }, system.wallMs());
+  return responseError(request, { kind: "answer", ...head, text, sizeBytes: text.length }, system.wallMs());
 }
 
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {

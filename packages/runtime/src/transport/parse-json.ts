@@ -62,7 +62,7 @@ function take(stack: Holder[], { open, close, string, number, word }: Groups): v
   if (close !== undefined) stack.pop();
   else if (string !== undefined) holder?.takeString(unquote(string));
   else if (number !== undefined) holder?.put(exactNumber(number));
-  else if (open === undefined) holder?.put(words.get(word));
+  else if (open === undefined) holder?.put(names.get(word));
   else {
     const inner = open === "[" ? [] : {};
     holder?.put(inner);
@@ -70,7 +70,7 @@ function take(stack: Holder[], { open, close, string, number, word }: Groups): v
   }
 }
 
-const words = new Map<string | undefined, boolean | null>([
+const names = new Map<string | undefined, boolean | null>([
   ["true", true],
   ["false", false],
   ["null", null],

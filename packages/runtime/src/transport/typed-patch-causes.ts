@@ -9,8 +9,8 @@ export function isTypedPatchFailure(message: string): boolean {
 export const schemaMismatch = "SchemaMismatch";
 
 /** One fault: `.data.count: expected string, got &value.valueUnstructured{Value:1}`. */
-const mistyped = /^\s*\.(?<field>[^:]+): (?<words>expected [^,]+), got /;
-const undeclared = /^\s*\.(?<field>[^:]+): (?<words>field not declared in schema)$/;
+const mistyped = /^\s*\.(?<field>[^:]+): (?<text>expected [^,]+), got /;
+const undeclared = /^\s*\.(?<field>[^:]+): (?<text>field not declared in schema)$/;
 
 /**
  * The faults in that message, which comes without causes. Field and expectation only: the rest quotes the value in Go's notation.
@@ -18,17 +18,17 @@ const undeclared = /^\s*\.(?<field>[^:]+): (?<words>field not declared in schema
  */
 export function typedPatchCauses(message: string): readonly InvalidCause[] {
   if (!isTypedPatchFailure(message)) return [];
-  const said = message.slice(message.indexOf("): ") + "): ".length);
-  const lines = said.split("\n").filter((line) => line.trim() !== "" && line !== "errors:");
+  const output = message.slice(message.indexOf("): ") + "): ".length);
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && line !== "errors:");
   const causes = lines.map(causeOf);
   const known = causes.filter((cause) => cause !== undefined);
   return known.length === causes.length ? known : [];
 }
 
 function causeOf(line: string): InvalidCause | undefined {
-  const { field, words } = (mistyped.exec(line) ?? undeclared.exec(line))?.groups ?? {};
-  if (field === undefined || words === undefined) return undefined;
-  return { field, reason: schemaMismatch, message: words };
+  const { field, text } = (mistyped.exec(line) ?? undeclared.exec(line))?.groups ?? {};
+  if (field === undefined || text === undefined) return undefined;
+  return { field, reason: schemaMismatch, message: text };
 }
 
 /** Fields of objects that hold credentials. Anything else in a path, or in place of one of them, may be a credential itself. */

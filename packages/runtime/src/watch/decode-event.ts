@@ -1,8 +1,8 @@
 import { ApiError } from "../errors.ts";
 import { isDeeperThan, mayBeDeeperThan } from "../object/is-deeper-than.ts";
 import type { KubeObject } from "../object/kube-object.ts";
-import { classOfAnswer, statusOf } from "../transport/answer-error.ts";
 import { parseJson } from "../transport/parse-json.ts";
+import { classOfResponse, statusOf } from "../transport/response-error.ts";
 
 /** One event of a watch, as far as its reader must distinguish them. */
 export type WatchEvent =
@@ -88,7 +88,7 @@ function watchError(status: object, kindName: string): ApiError {
   const tooLarge = report?.causes.find(({ reason }) => reason === "ResourceVersionTooLarge");
   const reason = tooLarge?.reason ?? report?.reason;
   return new ApiError(`watch ${kindName}: ${httpStatus} ${report?.message ?? ""}`, {
-    class: classOfAnswer(httpStatus, report),
+    class: classOfResponse(httpStatus, report),
     status: httpStatus,
     reason,
     mayHaveActed: false,
@@ -117,12 +117,12 @@ const colon = 0x3a;
 const backslash = 0x5c;
 
 /** Whether the place is directly within `object.metadata`: a custom resource may have a field of that name elsewhere. */
-function isInMetadata(text: string, place: number): boolean {
+function isInMetadata(text: string, location: number): boolean {
   // Where the last keys of the first two levels begin. Cutting them out as strings would be most of the work.
   let outer = 0;
   let inner = 0;
   let depth = 0;
-  for (let at = 0; at < place; at += 1) {
+  for (let at = 0; at < location; at += 1) {
     const code = text.charCodeAt(at);
     if (code === quote) {
       const end = endOfString(text, at);

@@ -15,7 +15,7 @@ import {
 import { IdleGuard } from "./idle-guard.ts";
 import { TurnBudget } from "./turn-budget.ts";
 import type { WatchObserver, WatchSink, WatchSource } from "./watch-source.ts";
-import { type Ending, endingOf, isUnanswered, nextStep, type Step, type WatchState } from "./watch-state.ts";
+import { type Ending, endingOf, hasNoResponse, nextStep, type Step, type WatchState } from "./watch-state.ts";
 
 /** What a reflector is made of. */
 export interface ReflectorOptions {
@@ -90,7 +90,7 @@ export class Reflector {
   }
 
   /** A kind that was not served may be served now: look at once. */
-  poke(): void {
+  retryNow(): void {
     this.#untilServed.reset();
     this.#wake?.();
   }
@@ -148,7 +148,7 @@ export class Reflector {
     try {
       await this.#options.source.confirmVersion?.(this.#version, signal);
     } catch (error) {
-      if (isUnanswered(error) || endingOf(error, this.#state).kind === "versionTooLarge") throw error;
+      if (hasNoResponse(error) || endingOf(error, this.#state).kind === "versionTooLarge") throw error;
       // Another answer says nothing about the version; what is wrong will be shown by the watch.
     }
     this.#isInDoubt = false;
@@ -257,7 +257,7 @@ export class Reflector {
       woken.abort();
     };
     try {
-      const delayMs = Math.max(this.#delayMs(pause), askedDelayMs(ending));
+      const delayMs = Math.max(this.#delayMs(pause), requestedDelayMs(ending));
       await system.sleep(delayMs, AbortSignal.any([signal, woken.signal]));
     } catch (error) {
       if (!signal.aborted && !woken.signal.aborted) throw error;
@@ -294,7 +294,7 @@ function unknownToServer({ kindName }: DecodeOptions): ApiError {
   return new ApiError(`watch ${kindName}: the server does not end the initial events`, facts);
 }
 
-function askedDelayMs(ending: Ending): number {
+function requestedDelayMs(ending: Ending): number {
   if (ending.kind !== "failed" || !(ending.error instanceof ApiError)) return 0;
   return ending.error.retryAfterMs ?? 0;
 }

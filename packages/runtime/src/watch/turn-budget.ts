@@ -4,7 +4,7 @@ import type { System } from "../system/system.ts";
 const budgetMs = 3;
 
 /** Reading the clock costs as much as a small event: it is looked at once in so many. */
-const looksEvery = 8;
+const observesEvery = 8;
 
 /** Keeps long work from holding the event loop: after 3 ms everybody else gets a turn. */
 export class TurnBudget {
@@ -19,7 +19,7 @@ export class TurnBudget {
 
   isSpent(): boolean {
     this.#count += 1;
-    return this.#count % looksEvery === 0 && this.#system.monotonicMs() > this.#endMs;
+    return this.#count % observesEvery === 0 && this.#system.monotonicMs() > this.#endMs;
   }
 
   async renew(): Promise<void> {

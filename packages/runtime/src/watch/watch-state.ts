@@ -1,5 +1,5 @@
 import { ApiError } from "../errors.ts";
-import { kindNotServed } from "../transport/answer-error.ts";
+import { kindNotServed } from "../transport/response-error.ts";
 import { unreachable } from "../unreachable.ts";
 import { DecodeError } from "./decode-event.ts";
 
@@ -54,7 +54,7 @@ export function nextStep(state: WatchState, ending: Ending): Step {
     case "notServed":
       return { state: "pending", pause: "untilServed" };
     case "failed":
-      return { state, pause: state === "watching" && isUnanswered(ending.error) ? "reconnect" : "relist" };
+      return { state, pause: state === "watching" && hasNoResponse(ending.error) ? "reconnect" : "relist" };
     case "stopped":
       return { state: "stopped", pause: "none" };
     default:
@@ -79,6 +79,6 @@ function pauseAfterClose(isEarly: boolean): Step["pause"] {
 }
 
 /** Whether no response came, as when there was no connection or it broke. */
-export function isUnanswered(error: unknown): boolean {
+export function hasNoResponse(error: unknown): boolean {
   return error instanceof ApiError && error.status === undefined;
 }

@@ -81,7 +81,7 @@ export function readAdmission(review: unknown): AdmissionRequest | undefined {
 }
 
 /** The review that answers. */
-export function admissionAnswer(uid: string, decision: AdmissionDecision): unknown {
+export function admissionResponse(uid: string, decision: AdmissionDecision): unknown {
   const { warnings = [], auditAnnotations } = decision;
   const isAllowed = decision.kind === "allow";
   const response = {

@@ -93,7 +93,7 @@ class ConfigurationKeeper implements LaunchedController {
     for (const handle of this.#watched) await handle.firstResponse;
   }
 
-  async answered(): Promise<void> {
+  async responded(): Promise<void> {
     await this.settled();
   }
 

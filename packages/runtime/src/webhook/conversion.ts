@@ -59,21 +59,21 @@ export function readConversion(review: unknown): ConversionRequest | undefined {
 }
 
 /** Converts all objects or none. Faults of ours are thrown. */
-export function conversionAnswer(
+export function conversionResponse(
   { uid, desiredAPIVersion, objects }: ConversionRequest,
   convert: ConvertObject,
 ): unknown {
-  const answer = (response: object): unknown => ({
+  const reply = (response: object): unknown => ({
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "ConversionReview",
     response: { uid, ...response },
   });
   try {
     const convertedObjects = objects.map((object) => convert(object, desiredAPIVersion));
-    return answer({ convertedObjects, result: { status: "Success" } });
+    return reply({ convertedObjects, result: { status: "Success" } });
   } catch (error) {
     if (!(error instanceof ConversionError)) throw error;
-    return answer({ convertedObjects: [], result: { status: "Failure", message: error.message } });
+    return reply({ convertedObjects: [], result: { status: "Failure", message: error.message } });
   }
 }
 

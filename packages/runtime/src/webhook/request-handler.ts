@@ -4,7 +4,7 @@ import { classify } from "../errors.ts";
 import { durationMs } from "../object/duration-ms.ts";
 import type { Log } from "../reconcile/log.ts";
 import type { System } from "../system/system.ts";
-import { answerReview, refusal, type Reply, type WebhookRoute } from "./answer-review.ts";
+import { respondToReview, refusal, type Reply, type WebhookRoute } from "./respond-to-review.ts";
 
 /** Hooks for metrics; `webhook` is the route's path. */
 export interface WebhookObserver {
@@ -59,18 +59,18 @@ interface Call {
 async function withDeadline(call: Call, options: RequestHandlerOptions): Promise<Reply | undefined> {
   const deadline = new AbortController();
   const { promise: tooLate, resolve } = Promise.withResolvers<Reply>();
-  const timer = options.system.setTimer(answerWithinMs(callerTimeoutMs(call.url)), () => {
+  const timer = options.system.setTimer(respondWithinMs(callerTimeoutMs(call.url)), () => {
     resolve(refusal(504, "there is no answer in time"));
     deadline.abort(new DOMException("the caller waits no longer", "TimeoutError"));
   });
   try {
-    return await Promise.race([answer(call, deadline.signal, options), tooLate]);
+    return await Promise.race([response(call, deadline.signal, options), tooLate]);
   } finally {
     timer.cancel();
   }
 }
 
-async function answer(
+async function response(
   { request, route }: Call,
   signal: AbortSignal,
   { system, log, observer, bodyLimitBytes: serverLimitBytes }: RequestHandlerOptions,
@@ -84,7 +84,7 @@ async function answer(
     if (body.kind === "tooLarge") return tooLarge;
     // Only now: a caller that sends its body slowly must not slow down anybody else.
     using _ = system.beginUrgent();
-    return await answerReview(route, body.bytes, signal);
+    return await respondToReview(route, body.bytes, signal);
   } catch (error) {
     observer.webhookFailed?.({ webhook: route.path, review: route.kind });
     log.error("a webhook failed", { webhook: route.path, code: classify(error), err: error });
@@ -113,7 +113,7 @@ export function callerTimeoutMs(url: URL): number {
 }
 
 /** The share of the caller's time that we use; the rest is for the way back. */
-export function answerWithinMs(timeoutMs: number): number {
+export function respondWithinMs(timeoutMs: number): number {
   return timeoutMs - Math.min(500, timeoutMs / 10);
 }
 

@@ -5,8 +5,8 @@ import type { CertificateSource } from "../certificates/certificate-source.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
 import { drain, listen } from "../serving/listen.ts";
 import type { System } from "../system/system.ts";
-import type { Reply, WebhookRoute } from "./answer-review.ts";
 import { handleRequest, type RequestHandlerOptions, type WebhookObserver } from "./request-handler.ts";
+import type { Reply, WebhookRoute } from "./respond-to-review.ts";
 
 /** What a webhook server is made of. */
 export interface WebhookServerOptions {
@@ -21,7 +21,7 @@ export interface WebhookServerOptions {
   /** Default: all addresses. */
   readonly host?: string | undefined;
   /** PEM. When given, only callers with a certificate of these authorities are heard. */
-  readonly callerAuthoritiesPem?: string | undefined;
+  readonly callerCaPem?: string | undefined;
   /** Default: 7 MiB: an object of 3 MiB comes twice in an update, with room to spare. */
   readonly bodyLimitBytes?: number | undefined;
   /** Until headers and body are there (default: 10 s). */
@@ -141,10 +141,8 @@ function serverOptions(options: WebhookServerOptions): ServerOptions {
   };
 }
 
-function tlsOptions({ callerAuthoritiesPem }: WebhookServerOptions): ServerOptions {
+function tlsOptions({ callerCaPem }: WebhookServerOptions): ServerOptions {
   const callers =
-    callerAuthoritiesPem === undefined
-      ? {}
-      : { ca: callerAuthoritiesPem, requestCert: true, rejectUnauthorized: true };
+    callerCaPem === undefined ? {} : { ca: callerCaPem, requestCert: true, rejectUnauthorized: true };
   return { minVersion: "TLSv1.2", ...callers };
 }

@@ -4,30 +4,30 @@ import { join } from "node:path";
 import { eventually, joinSharedCluster, makeNamespace, type SharedCluster } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { issueAuthority } from "../../src/certificates/issue-certificate.ts";
-import { type AuthoritySource, RelayedAuthorities } from "../../src/certificates/relayed-authorities.ts";
+import { issueCa } from "../../src/certificates/issue-certificate.ts";
+import { type CaSource, RelayedCa } from "../../src/certificates/relayed-ca.ts";
 import { InformerPool } from "../../src/informers/informer-pool.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { connect } from "../support/connect.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory } from "../support/temp-directory.ts";
 
 const system = realSystem();
 
-async function newAuthority(commonName: string): Promise<string> {
+async function newCa(commonName: string): Promise<string> {
   const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
-  return (await issueAuthority({ subject: { commonName }, serial: "01", validity })).certificatePem;
+  return (await issueCa({ subject: { commonName }, serial: "01", validity })).certificatePem;
 }
 
 interface RelayBench extends AsyncDisposable {
   readonly cluster: SharedCluster;
   readonly namespace: string;
   /** Starts one more replica. */
-  relay(source: AuthoritySource, overlapMs?: number): void;
+  relay(source: CaSource, overlapMs?: number): void;
   /** What the platform does. */
   fill(content: string): Promise<void>;
   /** What is published: the authorities, and when some leave. */
   published(): Promise<
-    { readonly pem: string; readonly leaves: string; readonly version: string } | undefined
+    { readonly pem: string; readonly certificates: string; readonly version: string } | undefined
   >;
 }
 
@@ -43,7 +43,7 @@ async function setUp(): Promise<RelayBench> {
     relay: (source, overlapMs) => {
       const informers = new InformerPool({ transport, system, freeze: true });
       const stopping = new AbortController();
-      const running = new RelayedAuthorities({
+      const running = new RelayedCa({
         source,
         target: { namespace, name: "published" },
         client,
@@ -76,14 +76,14 @@ async function setUp(): Promise<RelayBench> {
         };
         readonly data?: Readonly<Record<string, string>>;
       };
-      const leaves = metadata.annotations?.["quartermaster.dev/authorities-leave"] ?? "";
-      return { pem: data?.["ca.crt"] ?? "", leaves, version: metadata.resourceVersion };
+      const certificates = metadata.annotations?.["quartermaster.dev/authorities-leave"] ?? "";
+      return { pem: data?.["ca.crt"] ?? "", certificates, version: metadata.resourceVersion };
     },
     [Symbol.asyncDispose]: async () => await stack.disposeAsync(),
   };
 }
 
-const fromPlatform = (namespace: string): AuthoritySource => ({
+const fromPlatform = (namespace: string): CaSource => ({
   kind: "configMap",
   ref: { namespace, name: "platform" },
   key: "service-ca.crt",
@@ -92,7 +92,7 @@ const fromPlatform = (namespace: string): AuthoritySource => ({
 describe("authorities of others", () => {
   test("[subscription-injection/AC-F15] an old one leaves when the overlap is over, and what is broken changes nothing", async () => {
     await using bench = await setUp();
-    const [old, fresh] = [await newAuthority("old"), await newAuthority("new")];
+    const [old, fresh] = [await newCa("old"), await newCa("new")];
     bench.relay(fromPlatform(bench.namespace), 2_000);
     await bench.fill(old);
     await eventually(async (see) => see(await bench.published())?.pem === old);
@@ -100,18 +100,18 @@ describe("authorities of others", () => {
     await bench.fill(fresh);
     // Both are trusted until the old one's time has come.
     await eventually(async (see) => {
-      const { pem = "", leaves = "" } = see(await bench.published()) ?? {};
-      return pem.includes(old) && pem.includes(fresh) && leaves.includes("T");
+      const { pem = "", certificates = "" } = see(await bench.published()) ?? {};
+      return pem.includes(old) && pem.includes(fresh) && certificates.includes("T");
     });
     await eventually(async (see) => see(await bench.published())?.pem === fresh);
-    expect((await bench.published())?.leaves).toBe("{}");
+    expect((await bench.published())?.certificates).toBe("{}");
   });
 
   test("replicas with different sources agree, and then write no more", async () => {
     await using bench = await setUp();
-    await using folder = await makeTempFolder();
-    const [old, fresh] = [await newAuthority("old"), await newAuthority("new")];
-    const path = join(folder.path, "ca.crt");
+    await using directory = await makeTempDirectory();
+    const [old, fresh] = [await newCa("old"), await newCa("new")];
+    const path = join(directory.path, "ca.crt");
     await writeFile(path, old);
     await bench.fill(fresh);
     bench.relay({ kind: "file", path });
@@ -134,9 +134,9 @@ describe("authorities of others", () => {
     });
     expect(isWhole(settled?.pem)).toBe(true);
     // How often they overwrote each other depends on the machine; that they have stopped does not.
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await system.sleep(2_000);
-    const writes = await bench.cluster.audit.since(mark, {
+    const writes = await bench.cluster.audit.since(position, {
       namespace: bench.namespace,
       resource: "configmaps",
     });

@@ -4,7 +4,7 @@ import { eventually, joinSharedCluster, makeNamespace, type SharedCluster } from
 import { describe, expect, test } from "vitest";
 
 import { IssuedCertificates } from "../../src/certificates/issued-certificates.ts";
-import { readAuthorities } from "../../src/certificates/keep-authorities.ts";
+import { readCaSet } from "../../src/certificates/keep-ca-set.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { WebhookServer } from "../../src/webhook/webhook-server.ts";
 import { connect } from "../support/connect.ts";
@@ -33,21 +33,21 @@ describe("certificates of our own", () => {
       secret: { namespace: namespace.name, name: "ca" },
       ipAddresses: ["127.0.0.1"],
       targets: [{ kind: "validating", name }],
-      times: { authorityMs: 24_000, servingMs: 6_000, propagationMs: 3_000, retirementMs: 3_000 },
+      times: { caMs: 24_000, servingMs: 6_000, propagationMs: 3_000, retirementMs: 3_000 },
     });
     const running = certificates.run(stopping.signal);
     await certificates.ready();
-    const leaves = new Set<string>();
+    const certs = new Set<string>();
     const issuers = new Set<string>();
     const note = (): void => {
-      const leaf = new X509Certificate(certificates.current()?.certificatePem ?? "");
-      leaves.add(leaf.fingerprint256);
-      issuers.add(leaf.issuer);
+      const certificate = new X509Certificate(certificates.current()?.certificatePem ?? "");
+      certs.add(certificate.fingerprint256);
+      issuers.add(certificate.issuer);
     };
     note();
     using stack = new DisposableStack();
     stack.use(certificates.onChange(note));
-    let asked = 0;
+    let requested = 0;
     await using server = new WebhookServer({
       system,
       certificates,
@@ -60,7 +60,7 @@ describe("certificates of our own", () => {
           kind: "admission",
           path: "/admit",
           decide: () => {
-            asked += 1;
+            requested += 1;
             return { kind: "allow" };
           },
         },
@@ -77,10 +77,12 @@ describe("certificates of our own", () => {
     });
     await cluster.api.apply(path, registration);
     certificates.refresh();
-    await eventually(async (see) => see(await makeOne(cluster, namespace.name, "first")) === "" && asked > 0);
+    await eventually(
+      async (see) => see(await makeOne(cluster, namespace.name, "first")) === "" && requested > 0,
+    );
     const rejected: string[] = [];
     const bundles = new Set<number>();
-    const askedBefore = asked;
+    const requestedBefore = requested;
     for (let round = 0; round < 125; round += 1) {
       const nextMs = performance.now() + 300;
       const names = Array.from({ length: 8 }, (_, index) => `c${round}-${index}`);
@@ -97,8 +99,8 @@ describe("certificates of our own", () => {
     await running;
     await cluster.api.send({ method: "DELETE", path });
     expect(rejected).toEqual([]);
-    expect(asked - askedBefore).toBe(1_000);
-    expect(leaves.size).toBeGreaterThanOrEqual(6);
+    expect(requested - requestedBefore).toBe(1_000);
+    expect(certs.size).toBeGreaterThanOrEqual(6);
     expect(issuers.size).toBeGreaterThanOrEqual(2);
     expect(bundles, "one authority, then old and new, then one").toEqual(new Set([1, 2]));
   });
@@ -123,13 +125,13 @@ describe("certificates of our own", () => {
     );
     stopping.abort();
     await Promise.all(running);
-    const kept = readAuthorities(await connected.client.get(secrets, secret));
-    const authority = new X509Certificate(kept?.newest.certificatePem ?? "");
-    const leaves = replicas.map((replica) => new X509Certificate(replica.current()?.certificatePem ?? ""));
-    expect(leaves.every((leaf) => leaf.checkIssued(authority) && leaf.verify(authority.publicKey))).toBe(
-      true,
-    );
-    expect(new Set(leaves.map(({ serialNumber }) => serialNumber)).size).toBe(4);
+    const kept = readCaSet(await connected.client.get(secrets, secret));
+    const ca = new X509Certificate(kept?.newest.certificatePem ?? "");
+    const certs = replicas.map((replica) => new X509Certificate(replica.current()?.certificatePem ?? ""));
+    expect(
+      certs.every((certificate) => certificate.checkIssued(ca) && certificate.verify(ca.publicKey)),
+    ).toBe(true);
+    expect(new Set(certs.map(({ serialNumber }) => serialNumber)).size).toBe(4);
     expect(kept?.previous).toBeUndefined();
   });
 

@@ -211,12 +211,12 @@ describe("subresources and other paths", () => {
       metadata: { name: "sub", namespace },
     });
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
-    const answer = await client.createSubresource(
+    const response = await client.createSubresource(
       serviceAccounts,
       { name: "sub", namespace },
       { subresource: "token", body },
     );
-    expect(answer).toMatchObject({ kind: "TokenRequest" });
+    expect(response).toMatchObject({ kind: "TokenRequest" });
     const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "none", namespace } };
     const evicted = client.createSubresource(
       pods,
@@ -249,8 +249,8 @@ describe("who we are", () => {
       uid: "42",
       extra: { "example.org/scopes": ["a", "b"] },
     };
-    const answer = await connected.client.as(identity).raw({ ...review, body });
-    expect(answer).toMatchObject({
+    const response = await connected.client.as(identity).raw({ ...review, body });
+    expect(response).toMatchObject({
       status: {
         userInfo: {
           username: "jane",
@@ -306,7 +306,7 @@ describe("what the server offers", () => {
     const { apiVersion } = await makeTestKind(connected);
     discovery.invalidate();
     let found: string | undefined;
-    for (let look = 0; look < 50 && found === undefined; look += 1) {
+    for (let observation = 0; observation < 50 && found === undefined; observation += 1) {
       found = await discovery.find({ apiVersion, kind: "Thing" }).then(
         ({ plural }) => plural,
         () => undefined,

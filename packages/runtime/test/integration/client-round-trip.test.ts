@@ -62,15 +62,15 @@ describe("[runtime/RT-06] strange keys survive", () => {
 
   test("as labels and annotations, where the server takes them", async () => {
     const accepted = keys.filter((key) => key !== "__proto__");
-    const marks = Object.fromEntries(accepted.map((key) => [key, "x"]));
-    const metadata = { name: "labels", namespace, labels: marks, annotations: marks };
+    const ownerLabels = Object.fromEntries(accepted.map((key) => [key, "x"]));
+    const metadata = { name: "labels", namespace, labels: ownerLabels, annotations: ownerLabels };
     const made = await connected.client.apply(
       configMaps,
       { apiVersion: "v1", kind: "ConfigMap", metadata },
       mine,
     );
-    expect(made.metadata.labels).toEqual(marks);
-    expect(made.metadata.annotations).toEqual(marks);
+    expect(made.metadata.labels).toEqual(ownerLabels);
+    expect(made.metadata.annotations).toEqual(ownerLabels);
   });
 
   test("in custom fields and in status, through apply", async () => {
@@ -158,12 +158,12 @@ describe("[runtime/RT-33] numbers beyond 2^53 are the same digit for digit", () 
     });
     const ref = { name: `things.${kind.group}` };
     // The server holds limits as doubles; what it says of them is what must not change any more.
-    const said = await maximumBy(ref.name);
+    const output = await maximumBy(ref.name);
     const read = await client.get(customResourceDefinitions, ref);
-    expect(stringifyJson(read)).toContain(`"maximum":${said}`);
+    expect(stringifyJson(read)).toContain(`"maximum":${output}`);
     const again = await client.replace(customResourceDefinitions, read);
-    expect(stringifyJson(again)).toContain(`"maximum":${said}`);
-    expect(await maximumBy(ref.name)).toBe(said);
+    expect(stringifyJson(again)).toContain(`"maximum":${output}`);
+    expect(await maximumBy(ref.name)).toBe(output);
   });
 
   /** What kubectl, which shares no code with us, reads. */

@@ -14,7 +14,7 @@ async function manageCopies(bench: Workbench, seen: string[] = []): Promise<void
     owns: [configMaps],
     reconcile: async ({ metadata: { name }, spec: { text = "" } }, ctx) => {
       seen.push(text);
-      const data = Object.fromEntries(text.split(" ").map((word) => [word, word]));
+      const data = Object.fromEntries(text.split(" ").map((terms) => [terms, terms]));
       await ctx.apply(configMaps, { metadata: { name, labels: { made: "yes" } }, data });
     },
   });
@@ -49,14 +49,14 @@ describe("ctx.apply", () => {
     });
     await dataOf(bench, "one", { b: "b", extra: "theirs" });
 
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const count = reconciled.length;
     await client.patch(widgets, ref, {
       patch: { kind: "merge", body: { metadata: { labels: { a: "b" } } } },
     });
     await eventually(() => reconciled.length > count);
     await realSystem().sleep(300);
-    expect(await bench.audit.since(mark, { user: bench.operator, verbs: WRITING_VERBS })).toEqual([]);
+    expect(await bench.audit.since(position, { user: bench.operator, verbs: WRITING_VERBS })).toEqual([]);
   });
 
   test("finds a field that an earlier process applied and that is no longer declared", async () => {

@@ -42,9 +42,9 @@ describe("a followed Secret", () => {
     await using bench = await setUpWorkbench();
     const { client, namespace, widgets, audit, operator } = bench;
     const { manager, seen } = await manageFollowers(bench);
-    const mark = await audit.mark();
+    const position = await audit.position();
     const requests = async (): Promise<readonly AuditEntry[]> =>
-      await audit.since(mark, { user: operator, resource: "secrets" });
+      await audit.since(position, { user: operator, resource: "secrets" });
     const sees = async (...want: readonly string[]): Promise<void> => {
       await eventually((see) => want.every((one) => see(seen).includes(one)));
       seen.length = 0;

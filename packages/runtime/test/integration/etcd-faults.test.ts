@@ -171,8 +171,8 @@ describe("a control plane whose parts end", () => {
     await using connected = connect(cluster.admin);
     const { client, transport } = connected;
     for (const name of ["kept", "changed", "removed"]) await write(client, name, "before");
-    const data = join(cluster.folder, "etcd");
-    const snapshot = join(cluster.folder, "etcd-snapshot");
+    const data = join(cluster.directory, "etcd");
+    const snapshot = join(cluster.directory, "etcd-snapshot");
     await cluster.etcd.kill();
     await cp(data, snapshot, { recursive: true });
     await cluster.etcd.restart();

@@ -26,13 +26,13 @@ describe("[runtime/RT-22] events", () => {
     const { client, namespace, widgets } = bench;
     const manager = await bench.manage([defineController(widgets, { recipe: chatty(1_000), namespace })]);
     await client.create(widgets, aWidget(widgets, { name: "chatty", namespace }));
-    const look = async (): Promise<readonly unknown[]> =>
+    const observation = async (): Promise<readonly unknown[]> =>
       (await client.listPage(eventKind, { namespace })).items;
     await eventually(
-      async (see) => (see(await look())[0] as { series?: unknown } | undefined)?.series !== undefined,
+      async (see) => (see(await observation())[0] as { series?: unknown } | undefined)?.series !== undefined,
     );
     await manager.stop();
-    expect(await look()).toEqual([
+    expect(await observation()).toEqual([
       expect.objectContaining({
         ...happened,
         regarding: expect.objectContaining({ kind: "Widget", name: "chatty", namespace }) as unknown,
@@ -48,16 +48,16 @@ describe("[runtime/RT-22] events", () => {
     const reporter = { controller: "quartermaster", instance: "q" };
     const recorder = new EventRecorder({ client, system: realSystem(), log: silentLog, reporter });
     const occurrence = { ...happened, subject: { apiVersion: "v1", kind: "Thing", name: "s", namespace } };
-    const look = async (): Promise<readonly EventObject[]> =>
+    const observation = async (): Promise<readonly EventObject[]> =>
       (await client.listPage(eventKind, { namespace })).items;
     recorder.record(occurrence);
     const [event] = await eventually(async (see) => {
-      const events = see(await look());
+      const events = see(await observation());
       return events.length === 1 ? events : undefined;
     });
     await client.delete(eventKind, { name: event?.metadata.name ?? "", namespace });
     recorder.record(occurrence);
-    await eventually(async (see) => see(await look())[0]?.series?.count === 2);
+    await eventually(async (see) => see(await observation())[0]?.series?.count === 2);
     await recorder.stop(AbortSignal.timeout(5_000));
   });
 

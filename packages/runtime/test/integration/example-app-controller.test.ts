@@ -13,10 +13,10 @@ import { secrets } from "../support/kinds.ts";
 import { deadAddress } from "../support/scripted-server.ts";
 import { makeServing, registrationOf } from "../support/serving.ts";
 import { startExample } from "../support/start-example.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory } from "../support/temp-directory.ts";
 import { conditionOf, type Widget } from "../support/widgets.ts";
 
-const folder = join(import.meta.dirname, "../../../../examples/app-controller");
+const directory = join(import.meta.dirname, "../../../../examples/app-controller");
 const group = { group: "example.org", version: "v1" };
 const apps = defineKind<Widget>({ ...group, kind: "App", plural: "apps", scope: "Namespaced" });
 
@@ -34,7 +34,7 @@ async function annotatedVersion(
 
 describe("the example with rules, a webhook and a followed Secret", () => {
   test("is one file of at most 120 lines", () => {
-    const lines = readFileSync(join(folder, "main.ts"), "utf8").trimEnd().split("\n");
+    const lines = readFileSync(join(directory, "main.ts"), "utf8").trimEnd().split("\n");
     expect(lines.length).toBeLessThanOrEqual(120);
   });
 
@@ -44,11 +44,11 @@ describe("the example with rules, a webhook and a followed Secret", () => {
     const { client } = connected;
     await using namespace = await makeNamespace(cluster.api, "example");
     const ref = { name: "one", namespace: namespace.name };
-    const definition: unknown = JSON.parse(readFileSync(join(folder, "crd.json"), "utf8"));
+    const definition: unknown = JSON.parse(readFileSync(join(directory, "crd.json"), "utf8"));
     const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
     await cluster.api.apply(`${definitions}/apps.example.org`, definition);
-    await using files = await makeTempFolder();
-    const { authority, certificates } = await makeServing();
+    await using files = await makeTempDirectory();
+    const { ca, certificates } = await makeServing();
     const { certificatePem = "", keyPem = "" } = certificates.current() ?? {};
     await files.write("tls.crt", certificatePem);
     await files.write("tls.key", keyPem);
@@ -59,7 +59,7 @@ describe("the example with rules, a webhook and a followed Secret", () => {
     const resource = { group: apps.group, plural: apps.plural };
     const where = {
       port: Number(port),
-      caPem: authority.certificatePem,
+      caPem: ca.certificatePem,
       namespace: namespace.name,
       resource,
     };

@@ -13,7 +13,7 @@ import { startExample } from "../support/start-example.ts";
 import { conditionOf, type Widget } from "../support/widgets.ts";
 
 const root = join(import.meta.dirname, "../../../..");
-const folder = join(root, "examples/copy-controller");
+const directory = join(root, "examples/copy-controller");
 const copies = defineKind<Widget>({
   group: "example.org",
   version: "v1",
@@ -24,7 +24,7 @@ const copies = defineKind<Widget>({
 
 describe("the example in the README", () => {
   test("is the file that is tested, of at most 30 lines", () => {
-    const example = readFileSync(join(folder, "main.ts"), "utf8");
+    const example = readFileSync(join(directory, "main.ts"), "utf8");
     const readme = readFileSync(join(root, "packages/runtime/README.md"), "utf8");
     expect(readme).toContain(`\`\`\`ts\n${example}\`\`\`\n`);
     expect(example.trimEnd().split("\n").length).toBeLessThanOrEqual(30);
@@ -36,7 +36,7 @@ describe("the example in the README", () => {
     const { client } = connected;
     await using namespace = await makeNamespace(cluster.api, "example");
     const ref = { name: "one", namespace: namespace.name };
-    const definition: unknown = JSON.parse(readFileSync(join(folder, "crd.json"), "utf8"));
+    const definition: unknown = JSON.parse(readFileSync(join(directory, "crd.json"), "utf8"));
     await cluster.api.apply(
       "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/copies.example.org",
       definition,

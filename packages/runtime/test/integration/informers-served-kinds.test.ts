@@ -50,24 +50,24 @@ describe("informers of kinds that come and go", () => {
     const clusterRules = [{ apiGroups: [widgets.group], resources: ["widgets"], verbs }];
     const identity = await makeIdentity(cluster.api, cluster.admin, { namespace, clusterRules });
     await using limited = connect(identity);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await using pool = new InformerPool({ transport: limited.transport, system: realSystem(), freeze: true });
     const handle = pool.acquire({ kind: widgets, namespace });
     await handle.synced;
     await serveWidgets(client, widgets);
     await handle.store.synced({ signal: AbortSignal.timeout(20_000) });
-    const asked = await bench.audit.since(mark, {
+    const requested = await bench.audit.since(position, {
       user: identity.user,
       resource: "customresourcedefinitions",
     });
-    expect(asked.map(({ code }) => code)).toEqual([403]);
+    expect(requested.map(({ code }) => code)).toEqual([403]);
   });
 
   test("one informer serves all who ask for the same, and ends with the last of them", async () => {
     await using bench = await setUpWorkbench({ isServed: false });
     const { client, namespace, transport } = bench;
     await using pool = new InformerPool({ transport, system: realSystem() });
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     const first = pool.acquire({ kind: configMaps, namespace });
     const second = pool.acquire({ kind: configMaps, namespace });
     expect(second.store).toBe(first.store);
@@ -82,7 +82,7 @@ describe("informers of kinds that come and go", () => {
     await eventually(() => second.store.get({ name: "a", namespace }) !== undefined);
     await second[Symbol.asyncDispose]();
     expect(pool.report()).toEqual([]);
-    expect(await bench.audit.countByVerb(mark, { namespace, resource: "configmaps" })).toMatchObject({
+    expect(await bench.audit.countByVerb(position, { namespace, resource: "configmaps" })).toMatchObject({
       watch: 1,
     });
   });

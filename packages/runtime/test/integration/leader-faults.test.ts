@@ -1,5 +1,5 @@
 import {
-  type AuditMark,
+  type AuditPosition,
   eventually,
   joinSharedCluster,
   makeNamespace,
@@ -11,14 +11,14 @@ import { describe, expect, test } from "vitest";
 import { launch, leads, termsOf, type Write, writesTo } from "../support/candidates.ts";
 import { startCuttingProxy } from "../support/cutting-proxy.ts";
 import { saveAccess } from "../support/operator-replica.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory } from "../support/temp-directory.ts";
 
 const leaseMs = 15_000;
 
 /** Writes of both once the second has made some. */
 async function writesOfBoth(
   cluster: SharedCluster,
-  begin: AuditMark,
+  begin: AuditPosition,
   namespace: string,
 ): Promise<readonly Write[]> {
   return await eventually(async (see) => {
@@ -36,11 +36,14 @@ function lastOfFirst(writes: readonly Write[]): number {
 describe.concurrent("a leader", () => {
   test("[faults/8] that is cut off from the API server stops in time, and the other takes over within 20 s", async () => {
     using cluster = joinSharedCluster();
-    const begin = await cluster.audit.mark();
+    const begin = await cluster.audit.position();
     await using namespace = await makeNamespace(cluster.api, "election");
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     await using proxy = await startCuttingProxy(cluster.admin.server);
-    const kubeconfigPath = await saveAccess({ ...cluster.admin, server: proxy.url }, `${folder.path}/config`);
+    const kubeconfigPath = await saveAccess(
+      { ...cluster.admin, server: proxy.url },
+      `${directory.path}/config`,
+    );
     await using first = launch({ kubeconfigPath }, namespace.name, { identity: "first" });
     await leads(first, 90_000);
     await using second = launch(cluster, namespace.name, { identity: "second" });
@@ -51,7 +54,7 @@ describe.concurrent("a leader", () => {
     const cutMs = Date.now();
     const ledMs = await leads(second, 40_000);
     expect(ledMs - cutMs).toBeLessThanOrEqual(20_000);
-    const stopped = first.said.find(({ what }) => what === "stop");
+    const stopped = first.output.find(({ what }) => what === "stop");
     expect(stopped?.atMs).toBeLessThan(ledMs);
     expect(stopped?.atMs).toBeLessThan(cutMs + leaseMs);
     expect(termsOf(await writesOfBoth(cluster, begin, namespace.name))).toEqual(["first", "second"]);
@@ -59,7 +62,7 @@ describe.concurrent("a leader", () => {
 
   test("[faults/14] that is frozen and resumed makes no write in its old term", async () => {
     using cluster = joinSharedCluster();
-    const begin = await cluster.audit.mark();
+    const begin = await cluster.audit.position();
     await using namespace = await makeNamespace(cluster.api, "election");
     await using first = launch(cluster, namespace.name, { identity: "first" });
     await leads(first, 90_000);
@@ -69,7 +72,7 @@ describe.concurrent("a leader", () => {
     await leads(second, 40_000);
     const resumedMs = Date.now();
     first.process.kill("SIGCONT");
-    await eventually(() => first.said.some(({ what }) => what === "stop"));
+    await eventually(() => first.output.some(({ what }) => what === "stop"));
     const writes = await writesOfBoth(cluster, begin, namespace.name);
     expect(termsOf(writes)).toEqual(["first", "second"]);
     expect(lastOfFirst(writes)).toBeLessThan(resumedMs);
@@ -79,11 +82,14 @@ describe.concurrent("a leader", () => {
     "[faults/16,I7,O13] that cannot renew but can write, with a clock that is %i minutes ahead, stops before the other begins",
     async (minutes) => {
       using cluster = joinSharedCluster();
-      const begin = await cluster.audit.mark();
+      const begin = await cluster.audit.position();
       await using namespace = await makeNamespace(cluster.api, "election");
-      await using folder = await makeTempFolder();
+      await using directory = await makeTempDirectory();
       await using proxy = await startFaultProxy({ upstream: cluster.admin });
-      const kubeconfigPath = await saveAccess({ ...cluster.admin, ...proxy.access }, `${folder.path}/config`);
+      const kubeconfigPath = await saveAccess(
+        { ...cluster.admin, ...proxy.access },
+        `${directory.path}/config`,
+      );
       const clockAheadMs = minutes * 60_000;
       await using first = launch({ kubeconfigPath }, namespace.name, { identity: "first", clockAheadMs });
       await leads(first, 90_000);
@@ -100,7 +106,7 @@ describe.concurrent("a leader", () => {
       // It believed to lead until then: the renewal alone was held.
       expect(lastOfFirst(writes)).toBeGreaterThan(heldMs);
       expect(lastOfFirst(writes)).toBeLessThan(heldMs + leaseMs);
-      expect(first.said.map(({ what }) => what)).toEqual(["start", "stop"]);
+      expect(first.output.map(({ what }) => what)).toEqual(["start", "stop"]);
     },
   );
 });

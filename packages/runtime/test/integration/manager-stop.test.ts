@@ -21,13 +21,13 @@ describe("[runtime/RT-27] SIGTERM under load", () => {
       const { client, namespace, widgets } = bench;
       for (let at = 0; at < 200; at += 1)
         await client.create(widgets, aWidget(widgets, { name: `w-${at}`, namespace }));
-      const mark = await bench.audit.mark();
+      const position = await bench.audit.position();
       const args = [program, bench.kubeconfigPath, namespace, JSON.stringify(widgets), mode];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
       let output = "";
       child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
       const writes = async (): Promise<number> => {
-        const entries = await bench.audit.since(mark, { namespace, verbs: WRITING_VERBS });
+        const entries = await bench.audit.since(position, { namespace, verbs: WRITING_VERBS });
         return entries.filter(({ userAgent }) => userAgent === `load-${namespace}`).length;
       };
       await eventually(async (see) => see(await writes()) > 20);

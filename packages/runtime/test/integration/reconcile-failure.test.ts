@@ -53,8 +53,8 @@ describe("a reconcile that fails", () => {
     expect(works).toBe(1);
     expect(reported).toEqual([{ kind: "settled" }]);
     expect(widget.metadata.annotations).toEqual({ by: "somebody" });
-    const asked = proxy.trace.filter(concerns).map(({ verb, status }) => `${verb} ${status}`);
-    expect(asked).toEqual(["patch 409", "get 200", "patch 409", "get 200", "patch 200"]);
+    const requested = proxy.trace.filter(concerns).map(({ verb, status }) => `${verb} ${status}`);
+    expect(requested).toEqual(["patch 409", "get 200", "patch 409", "get 200", "patch 200"]);
   });
 
   test("[runtime/RT-14] a spec that changes before the conflict is settled does not count as observed", async () => {

@@ -15,7 +15,7 @@ describe("a controller on a real API server", () => {
     const { client, namespace, widgets } = bench;
     await bench.manage([defineController(widgets, { recipe: copyRecipe, owns: [configMaps], namespace })]);
     const ref = { name: "one", namespace };
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await client.create(widgets, aWidget(widgets, ref, { text: "hello" }));
 
     const ready = await eventually(async (see) => {
@@ -33,7 +33,7 @@ describe("a controller on a real API server", () => {
     await eventually(async () => (await client.find(widgets, ref)) === undefined);
     expect(await client.find(configMaps, ref)).toBeUndefined();
 
-    const writes = await bench.audit.since(mark, {
+    const writes = await bench.audit.since(position, {
       namespace,
       verbs: ["patch", "delete"],
       user: bench.operator,

@@ -42,12 +42,12 @@ describe("the status of an object", () => {
       "Reconciling=False",
       "Stalled=False",
     ]);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     wallMs += 60_000;
     const body = { metadata: { annotations: { annotation: "2" } } };
     await client.patch(widgets, ref, { patch: { kind: "merge", body } });
     await realSystem().sleep(500);
-    expect(await bench.audit.since(mark, { user: bench.operator, verbs: WRITING_VERBS })).toEqual([]);
+    expect(await bench.audit.since(position, { user: bench.operator, verbs: WRITING_VERBS })).toEqual([]);
 
     const waited = await reach("waiting", "3");
     expect(conditionOf(waited, "Ready")).toMatchObject({
@@ -66,7 +66,7 @@ describe("the status of an object", () => {
       status: "True",
       lastTransitionTime: "2030-01-01T00:02:00Z",
     });
-    const writes = await bench.audit.since(mark, { user: bench.operator, verbs: WRITING_VERBS });
+    const writes = await bench.audit.since(position, { user: bench.operator, verbs: WRITING_VERBS });
     expect(writes.map(({ verb, subresource }) => `${verb} ${subresource}`)).toEqual([
       "patch status",
       "patch status",
@@ -85,7 +85,7 @@ describe("the status of an object", () => {
       rules: [
         {
           name: "echo",
-          answer: ({ widget }: { readonly widget: Widget }) => ({
+          decide: ({ widget }: { readonly widget: Widget }) => ({
             actions: [],
             outcome: settled(),
             status: { echo: widget.spec["strange"] },
@@ -101,12 +101,12 @@ describe("the status of an object", () => {
     });
     const want = '{"__proto__":{"x":"1"},"big":9223372036854775807,"constructor":"2","toString":"3"}';
     expect(JSON.stringify(widget.status?.["echo"])).toBe(want);
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     await client.patch(widgets, ref, {
       patch: { kind: "merge", body: { metadata: { labels: { touched: "yes" } } } },
     });
     await realSystem().sleep(500);
-    expect(await bench.audit.since(mark, { user: bench.operator, verbs: WRITING_VERBS })).toEqual([]);
+    expect(await bench.audit.since(position, { user: bench.operator, verbs: WRITING_VERBS })).toEqual([]);
   });
 
   test("[runtime/RT-19] a settled object costs nothing for ten minutes but watches", async () => {
@@ -127,14 +127,14 @@ describe("the status of an object", () => {
       await realSystem().sleep(50);
       await system.advance(50);
     }
-    const mark = await bench.audit.mark();
+    const position = await bench.audit.position();
     for (let second = 0; second < 600; second += 5) {
       await system.advance(5_000);
       await realSystem().sleep(5);
     }
-    const asked = await bench.audit.since(mark, { user: bench.operator });
-    expect(asked.filter(({ verb }) => verb !== "watch").map(({ verb, path }) => `${verb} ${path}`)).toEqual(
-      [],
-    );
+    const requested = await bench.audit.since(position, { user: bench.operator });
+    expect(
+      requested.filter(({ verb }) => verb !== "watch").map(({ verb, path }) => `${verb} ${path}`),
+    ).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ import type { Domain } from "../../src/run/domain.ts";
 import { connect } from "../support/connect.ts";
 import { configMaps } from "../support/kinds.ts";
 import { Replica, saveAccess } from "../support/operator-replica.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory } from "../support/temp-directory.ts";
 import { serveWidgets, widgetKind } from "../support/widgets.ts";
 
 /** Writes down the names of the objects that it works on. */
@@ -35,7 +35,7 @@ function notingDomain(name: string, kind: Kind, seen: string[]): Domain {
 test("[first-use/8] a domain without its permissions is off, and says so at /readyz and on the operator's pod; the others work", async () => {
   using cluster = joinSharedCluster();
   await using namespace = await makeNamespace(cluster.api, "off");
-  await using folder = await makeTempFolder();
+  await using directory = await makeTempDirectory();
   await using connected = connect(cluster.admin);
   const { client } = connected;
   const widgets = widgetKind();
@@ -53,13 +53,13 @@ test("[first-use/8] a domain without its permissions is off, and says so at /rea
     name: "two-domains",
     domains: [notingDomain("texts", configMaps, seen), notingDomain("gadgets", widgets, seen)],
     namespace: namespace.name,
-    config: { kubeconfigPath: await saveAccess(account, join(folder.path, "access")) },
+    config: { kubeconfigPath: await saveAccess(account, join(directory.path, "access")) },
     pod,
   });
   const note = `off, because the operator may not list and watch Widget.${widgets.group}; apply config/gadgets.yaml`;
   const { status, text } = await eventually(async (see) => {
-    const answer = see(await replica.probe());
-    return answer.status === 200 && answer.text.includes("[!]") ? answer : undefined;
+    const response = see(await replica.probe());
+    return response.status === 200 && response.text.includes("[!]") ? response : undefined;
   });
   expect({ status, text }).toEqual({
     status: 200,

@@ -25,7 +25,7 @@ import { connect } from "../support/connect.ts";
 import { configMaps } from "../support/kinds.ts";
 import { Replica, saveAccess } from "../support/operator-replica.ts";
 import { makeServing } from "../support/serving.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory } from "../support/temp-directory.ts";
 import { serveWidgets, widgetKind } from "../support/widgets.ts";
 
 /** Refuses ConfigMaps called `refused` and says how many widgets there are. */
@@ -99,7 +99,7 @@ async function freePort(): Promise<number> {
 test("both roles work with exactly their own permissions; the webhook takes no lease and is ready with its stores", async () => {
   using cluster = joinSharedCluster();
   await using namespace = await makeNamespace(cluster.api, "role");
-  await using folder = await makeTempFolder();
+  await using directory = await makeTempDirectory();
   await using connected = connect(cluster.admin);
   const widgets = widgetKind();
   const name = `r${randomBytes(4).toString("hex")}`;
@@ -115,7 +115,7 @@ test("both roles work with exactly their own permissions; the webhook takes no l
       rules: [...own.filter(({ isNamespaced }) => isNamespaced).map(ruleOf), ...rules],
       clusterRules: own.filter(({ isNamespaced }) => !isNamespaced).map(ruleOf),
     });
-    return await saveAccess(account, join(folder.path, role));
+    return await saveAccess(account, join(directory.path, role));
   };
   const reads = { apiGroups: [widgets.group], resources: ["widgets"], verbs: ["get", "list", "watch"] };
   const kubeconfigPath = await accessOf("webhook", [reads]);
@@ -186,7 +186,7 @@ test("both roles work with exactly their own permissions; the webhook takes no l
 test("[first-use/8] a webhook that may not read what it decides by is not ready, and says why at /readyz", async () => {
   using cluster = joinSharedCluster();
   await using namespace = await makeNamespace(cluster.api, "barred");
-  await using folder = await makeTempFolder();
+  await using directory = await makeTempDirectory();
   await using connected = connect(cluster.admin);
   const widgets = widgetKind();
   await serveWidgets(connected.client, widgets);
@@ -203,11 +203,11 @@ test("[first-use/8] a webhook that may not read what it decides by is not ready,
       port,
       host: "127.0.0.1",
     },
-    config: { kubeconfigPath: await saveAccess(account, join(folder.path, "access")) },
+    config: { kubeconfigPath: await saveAccess(account, join(directory.path, "access")) },
   });
   const { status, text } = await eventually(async (see) => {
-    const answer = see(await webhook.probe());
-    return answer.text.includes("[!]") ? answer : undefined;
+    const response = see(await webhook.probe());
+    return response.text.includes("[!]") ? response : undefined;
   });
   expect(status).toBe(500);
   expect(text).toContain(
@@ -237,15 +237,18 @@ test("one replica can have both roles, and a webhook that cannot listen ends the
 
 test("[security/44] a certificate that somebody else renews is served, and only callers of the given authorities are heard", async () => {
   using cluster = joinSharedCluster();
-  await using folder = await makeTempFolder();
-  const { authority, certificates } = await makeServing();
+  await using directory = await makeTempDirectory();
+  const { ca, certificates } = await makeServing();
   const pair = certificates.current();
-  const files = { certificatePath: join(folder.path, "tls.crt"), keyPath: join(folder.path, "tls.key") };
+  const files = {
+    certificatePath: join(directory.path, "tls.crt"),
+    keyPath: join(directory.path, "tls.key"),
+  };
   await writeFile(files.certificatePath, pair?.certificatePem ?? "");
   await writeFile(files.keyPath, pair?.keyPem ?? "");
   const port = await freePort();
   const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
-  const caller = await issueCertificate(authority, {
+  const caller = await issueCertificate(ca, {
     subject: { commonName: "api-server" },
     usages: ["client"],
     serial: "03",
@@ -262,24 +265,24 @@ test("[security/44] a certificate that somebody else renews is served, and only 
       port,
       host: "127.0.0.1",
       files,
-      callerAuthoritiesPem: authority.certificatePem,
+      callerCaPem: ca.certificatePem,
     },
   });
   await eventually(async (see) => see(await replica.probe()).status === 200);
-  const ask = async (identity: object): Promise<number | undefined> => {
-    const asked = request({
+  const query = async (identity: object): Promise<number | undefined> => {
+    const requested = request({
       host: "127.0.0.1",
       port,
       path: "/count",
-      ca: authority.certificatePem,
+      ca: ca.certificatePem,
       ...identity,
     });
-    asked.end();
-    const [answer] = (await once(asked, "response")) as [IncomingMessage];
-    answer.resume();
-    return answer.statusCode;
+    requested.end();
+    const [response] = (await once(requested, "response")) as [IncomingMessage];
+    response.resume();
+    return response.statusCode;
   };
   // Reviews are posted; that it says so shows that it listened to us.
-  expect(await ask({ cert: caller.certificatePem, key: caller.keyPem })).toBe(405);
-  await expect(ask({})).rejects.toThrow(/certificate required|hang up|ECONNRESET/i);
+  expect(await query({ cert: caller.certificatePem, key: caller.keyPem })).toBe(405);
+  await expect(query({})).rejects.toThrow(/certificate required|hang up|ECONNRESET/i);
 });

@@ -108,13 +108,13 @@ test.each([
   await serve(cluster, crates);
   const apiVersion = `${crates.kind.group}/${row.version}`;
   const { name } = row;
-  const answer = await cluster.api.send({
+  const response = await cluster.api.send({
     method: "POST",
     path: `/apis/${apiVersion}/namespaces/${namespace.name}/crates`,
     body: { apiVersion, kind: "Crate", metadata: { name }, spec: { size: row.size } },
   });
-  expect(answer.status).toBe(422);
-  const { details } = JSON.parse(answer.body) as { details: { causes: readonly object[] } };
+  expect(response.status).toBe(422);
+  const { details } = JSON.parse(response.body) as { details: { causes: readonly object[] } };
   expect(details.causes).toContainEqual({
     reason: row.want.reason,
     field: row.field,

@@ -22,14 +22,16 @@ describe("the telemetry server", () => {
       readiness: { stores: () => isWell },
     });
     const origin = `http://127.0.0.1:${await server.listen()}`;
-    const ask = async (path: string): Promise<number> => (await fetch(`${origin}${path}`)).status;
-    expect([await ask("/healthz"), await ask("/readyz"), await ask("/elsewhere")]).toEqual([200, 500, 404]);
+    const request = async (path: string): Promise<number> => (await fetch(`${origin}${path}`)).status;
+    expect([await request("/healthz"), await request("/readyz"), await request("/elsewhere")]).toEqual([
+      200, 500, 404,
+    ]);
     isWell = true;
     expect(await (await fetch(`${origin}/readyz?verbose`)).text()).toBe("[+]stores ok\n[+]running ok\nok\n");
     server.announceStop();
-    expect([await ask("/healthz"), await ask("/readyz")]).toEqual([200, 500]);
+    expect([await request("/healthz"), await request("/readyz")]).toEqual([200, 500]);
     await server.stop();
-    await expect(ask("/healthz")).rejects.toThrow("fetch failed");
+    await expect(request("/healthz")).rejects.toThrow("fetch failed");
   });
 
   test("[runtime/RT-30] shows real requests on /metrics, with event-loop delay and garbage collection", async () => {
@@ -38,10 +40,10 @@ describe("the telemetry server", () => {
     await using connected = connect({ ...cluster.admin, observe: metrics.observe });
     await connected.client.listPage(secrets, { namespace: "default" });
     await using server = new TelemetryServer({ system, metrics, port: 0, host: "127.0.0.1" });
-    const answer = await fetch(`http://127.0.0.1:${await server.listen()}/metrics`);
-    const text = await answer.text();
+    const response = await fetch(`http://127.0.0.1:${await server.listen()}/metrics`);
+    const text = await response.text();
     const { host } = new URL(cluster.admin.server);
-    expect(answer.headers.get("content-type")).toContain("text/plain");
+    expect(response.headers.get("content-type")).toContain("text/plain");
     expect(text).toContain(`rest_client_requests_total{code="200",method="GET",host="${host}"} 1`);
     expect(text).toContain(`rest_client_request_duration_seconds_count{verb="GET",host="${host}"} 1`);
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
@@ -63,7 +65,7 @@ describe("the telemetry server", () => {
     const faults: unknown[] = [];
     const attempt = async (act: () => Promise<unknown>): Promise<void> => {
       try {
-        log.info("went through", { answer: await act() });
+        log.info("went through", { response: await act() });
       } catch (error) {
         faults.push(error);
         log.error("failed", { err: error, object: secret });

@@ -12,7 +12,7 @@ import { connect, type Connected } from "../support/connect.ts";
 import { hurriedSystem } from "../support/hurried-system.ts";
 import { namespaces, secrets, serviceAccounts } from "../support/kinds.ts";
 import { kubeconfig } from "../support/kubeconfig.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory } from "../support/temp-directory.ts";
 import { makeCertificateRequest, type TestCertificate } from "../support/test-certificate.ts";
 import { startTunnel } from "../support/tunnel.ts";
 
@@ -32,12 +32,12 @@ afterAll(async () => {
 const namespace = "default";
 
 async function whoAmI(client: Client): Promise<string> {
-  const answer = await client.raw({
+  const response = await client.raw({
     method: "POST",
     path: "/apis/authentication.k8s.io/v1/selfsubjectreviews",
     body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
   });
-  return (answer as { status: { userInfo: { username: string } } }).status.userInfo.username;
+  return (response as { status: { userInfo: { username: string } } }).status.userInfo.username;
 }
 
 /** A token of the account; it ends when the Secret of its name is deleted. */
@@ -51,12 +51,12 @@ async function makeToken(account: string, boundTo: string): Promise<string> {
   await client.create(secrets, { apiVersion: "v1", kind: "Secret", metadata: { name: boundTo, namespace } });
   const boundObjectRef = { apiVersion: "v1", kind: "Secret", name: boundTo };
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: { boundObjectRef } };
-  const answer = await client.createSubresource(
+  const response = await client.createSubresource(
     serviceAccounts,
     { name: account, namespace },
     { subresource: "token", body },
   );
-  return (answer as { status: { token: string } }).status.token;
+  return (response as { status: { token: string } }).status.token;
 }
 
 const requests = defineKind<KubeObject & { readonly status?: { readonly certificate?: string } }>({
@@ -85,7 +85,7 @@ async function makeCertificate(user: string): Promise<TestCertificate> {
   const condition = { type: "Approved", status: "True", reason: "Test", message: "test" };
   const patch = { kind: "merge", body: { status: { conditions: [condition] } } } as const;
   await client.patch(requests, { name: user }, { patch, subresource: "approval" });
-  for (let look = 0; look < 300; look += 1) {
+  for (let observation = 0; observation < 300; observation += 1) {
     const { status } = await client.get(requests, { name: user });
     if (status?.certificate !== undefined) {
       return { certPem: Buffer.from(status.certificate, "base64").toString(), keyPem };
@@ -102,17 +102,17 @@ const there = (): object => ({
 
 describe("[runtime/RT-11] goes on without restart", () => {
   test("when the token in the file is replaced before the minute is over and the old one is refused", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = realSystem();
-    await folder.write("token", "not-a-token-any-more");
-    const file = await folder.write(
+    await directory.write("token", "not-a-token-any-more");
+    const file = await directory.write(
       "config",
       kubeconfig({ cluster: { ...there() }, user: { tokenFile: "token" } }),
     );
     const config = await loadConfig({ system, kubeconfigPath: file });
     const seen: Observation[] = [];
     await using transport = createTransport({ config, system, observe: (one) => seen.push(one) });
-    await folder.write("token", await makeToken("rotating", "rotating-1"));
+    await directory.write("token", await makeToken("rotating", "rotating-1"));
     const client = createClient({ transport });
     expect(await whoAmI(client)).toBe("system:serviceaccount:default:rotating");
     expect(seen.map(({ code }) => code)).toEqual(["401", "201"]);
@@ -121,10 +121,10 @@ describe("[runtime/RT-11] goes on without restart", () => {
   });
 
   test("[faults/E7] when a token that was good ends", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = realSystem();
-    await folder.write("token", await makeToken("ending", "ending-1"));
-    const file = await folder.write(
+    await directory.write("token", await makeToken("ending", "ending-1"));
+    const file = await directory.write(
       "config",
       kubeconfig({ cluster: { ...there() }, user: { tokenFile: "token" } }),
     );
@@ -133,10 +133,14 @@ describe("[runtime/RT-11] goes on without restart", () => {
     await using transport = createTransport({ config, system, observe: (one) => seen.push(one) });
     const client = createClient({ transport });
     expect(await whoAmI(client)).toBe("system:serviceaccount:default:ending");
-    await folder.write("token", await makeToken("ending", "ending-2"));
+    await directory.write("token", await makeToken("ending", "ending-2"));
     await admin.client.delete(secrets, { name: "ending-1", namespace });
     // The server remembers for some seconds whom it has just let in.
-    for (let look = 0; look < 60 && !seen.some(({ code }) => code === "401"); look += 1) {
+    for (
+      let observation = 0;
+      observation < 60 && !seen.some(({ code }) => code === "401");
+      observation += 1
+    ) {
       expect(await whoAmI(client)).toBe("system:serviceaccount:default:ending");
       await system.sleep(500);
     }
@@ -144,20 +148,20 @@ describe("[runtime/RT-11] goes on without restart", () => {
   });
 
   test("when the client certificate is replaced: new connections show the new one", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const [old, fresh] = [await makeCertificate("certified-old"), await makeCertificate("certified-fresh")];
     const user = {
-      "client-certificate": await folder.write("tls.crt", old.certPem),
-      "client-key": await folder.write("tls.key", old.keyPem),
+      "client-certificate": await directory.write("tls.crt", old.certPem),
+      "client-key": await directory.write("tls.key", old.keyPem),
     };
     const system = hurriedSystem(20);
-    const kubeconfigPath = await folder.write("config", kubeconfig({ cluster: { ...there() }, user }));
+    const kubeconfigPath = await directory.write("config", kubeconfig({ cluster: { ...there() }, user }));
     const config = await loadConfig({ system, kubeconfigPath });
     await using transport = createTransport({ config, system });
     const client = createClient({ transport });
     expect(await whoAmI(client)).toBe("certified-old");
-    await folder.write("tls.crt", fresh.certPem);
-    await folder.write("tls.key", fresh.keyPem);
+    await directory.write("tls.crt", fresh.certPem);
+    await directory.write("tls.key", fresh.keyPem);
     await realSystem().sleep(600);
     expect(await whoAmI(client)).toBe("certified-fresh");
   });
@@ -175,11 +179,11 @@ describe("a proxy on the way", () => {
   test("is used for a server with TLS", async () => {
     await using proxy = await startTunnel();
     const config = { cluster: { ...there(), "proxy-url": proxy.url }, user: { token: cluster.admin.token } };
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = realSystem();
     const loaded = await loadConfig({
       system,
-      kubeconfigPath: await folder.write("config", kubeconfig(config)),
+      kubeconfigPath: await directory.write("config", kubeconfig(config)),
     });
     await using transport = createTransport({ config: loaded, system });
     const client = createClient({ transport });

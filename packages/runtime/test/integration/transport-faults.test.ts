@@ -7,7 +7,7 @@ import { connect, type Connected } from "../support/connect.ts";
 import { hurriedSystem } from "../support/hurried-system.ts";
 import { type ConfigMap, configMaps } from "../support/kinds.ts";
 import {
-  cutBeforeAnswer,
+  cutBeforeResponse,
   cutInBody,
   deadAddress,
   html,
@@ -117,13 +117,13 @@ const rows: readonly Row[] = [
   },
   {
     name: "a read survives a reset before the answer",
-    script: [cutBeforeAnswer, ok],
+    script: [cutBeforeResponse, ok],
     call: reads,
     requests: 2,
   },
   {
     name: "a write that was reset before the answer may have acted and is not repeated",
-    script: [cutBeforeAnswer],
+    script: [cutBeforeResponse],
     call: writes,
     requests: 1,
     want: { class: "transient", mayHaveActed: true },

@@ -42,7 +42,7 @@ const watches =
   ({ verb, resource }) =>
     verb === "watch" && resource === plural;
 
-const asks =
+const facts =
   (plural: string): RequestMatch =>
   ({ verb, resource }) =>
     (verb === "watch" || verb === "list") && resource === plural;
@@ -220,7 +220,7 @@ describe("a store behind the fault proxy is what the API server has", () => {
     await using scene = await setUp();
     await put(scene.namespace, "there", "x");
     proxy.inject(watches("configmaps"), { kind: "watch", transform: expireAfter(4) });
-    const injected = proxy.inject(asks("configmaps"), fault, 2);
+    const injected = proxy.inject(facts("configmaps"), fault, 2);
     const handle = scene.watch(configMaps);
     await handle.store.synced({ signal: AbortSignal.timeout(10_000) });
     const deleted: string[] = [];

@@ -4,12 +4,12 @@ import { eventually, joinSharedCluster, makeNamespace, type SharedCluster } from
 import { describe, expect, test } from "vitest";
 
 import { realSystem } from "../../src/system/real-system.ts";
-import type { WebhookRoute } from "../../src/webhook/answer-review.ts";
 import { convertOverHub } from "../../src/webhook/conversion.ts";
+import type { WebhookRoute } from "../../src/webhook/respond-to-review.ts";
 import { WebhookServer } from "../../src/webhook/webhook-server.ts";
 import { makeServing, registrationOf } from "../support/serving.ts";
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
   readonly object: {
     readonly metadata?: { readonly labels?: Record<string, string> };
@@ -17,7 +17,7 @@ interface Answer {
   };
 }
 
-async function create(cluster: SharedCluster, namespace: string, name: string): Promise<Answer> {
+async function create(cluster: SharedCluster, namespace: string, name: string): Promise<HttpResponse> {
   const body = {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -25,12 +25,12 @@ async function create(cluster: SharedCluster, namespace: string, name: string): 
     data: { __proto__x: "1" },
   };
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
-  const answer = await cluster.api.send({ method: "POST", path, body, timeoutMs: 20_000 });
-  return { status: answer.status, object: JSON.parse(answer.body) as Answer["object"] };
+  const response = await cluster.api.send({ method: "POST", path, body, timeoutMs: 20_000 });
+  return { status: response.status, object: JSON.parse(response.body) as HttpResponse["object"] };
 }
 
 async function serve(route: WebhookRoute): Promise<{ port: number; server: WebhookServer; caPem: string }> {
-  const { authority, certificates } = await makeServing();
+  const { ca, certificates } = await makeServing();
   const server = new WebhookServer({
     system: realSystem(),
     certificates,
@@ -38,7 +38,7 @@ async function serve(route: WebhookRoute): Promise<{ port: number; server: Webho
     host: "127.0.0.1",
     routes: [route],
   });
-  return { port: await server.listen(), server, caPem: authority.certificatePem };
+  return { port: await server.listen(), server, caPem: ca.certificatePem };
 }
 
 /** Registers a webhook for the namespace; `await using` takes it away again. */
@@ -78,8 +78,8 @@ describe("behind the real API server", () => {
     let tries = 0;
     const labelled = await eventually(async (see) => {
       tries += 1;
-      const answer = see(await create(cluster, namespace.name, `c${tries}`));
-      return answer.object.metadata?.labels?.["seen"] === "yes" ? answer : undefined;
+      const response = see(await create(cluster, namespace.name, `c${tries}`));
+      return response.object.metadata?.labels?.["seen"] === "yes" ? response : undefined;
     });
     expect(labelled.status).toBe(201);
     const refused = await create(cluster, namespace.name, "refused");
@@ -109,8 +109,8 @@ describe("behind the real API server", () => {
     let tries = 0;
     const failed = await eventually(async (see) => {
       tries += 1;
-      const answer = see(await create(cluster, namespace.name, `c${tries}`));
-      return answer.status === 201 ? undefined : answer;
+      const response = see(await create(cluster, namespace.name, `c${tries}`));
+      return response.status === 201 ? undefined : response;
     });
     expect(failed.status).toBe(500);
     expect(failed.object.message).toContain("failed calling webhook");
@@ -132,8 +132,8 @@ describe("behind the real API server", () => {
     let tries = 0;
     const failed = await eventually(async (see) => {
       tries += 1;
-      const answer = see(await create(cluster, namespace.name, `c${tries}`));
-      return answer.status === 201 ? undefined : answer;
+      const response = see(await create(cluster, namespace.name, `c${tries}`));
+      return response.status === 201 ? undefined : response;
     });
     // Go's words for our 504; had the server given up by itself, it would speak of a deadline exceeded.
     expect(failed.object.message).toContain("unable to return a response in the time allotted");

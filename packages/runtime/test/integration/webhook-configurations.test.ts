@@ -10,7 +10,7 @@ import {
 } from "@quartermaster/testkit";
 import { expect, test } from "vitest";
 
-import { issueAuthority } from "../../src/certificates/issue-certificate.ts";
+import { issueCa } from "../../src/certificates/issue-certificate.ts";
 import { createManager } from "../../src/manager/manager.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { configurationController } from "../../src/webhook/configuration-controller.ts";
@@ -76,7 +76,7 @@ function present(cluster: SharedCluster, spec: WebhookConfigurationSpec): Promis
 
 async function newBundle(): Promise<string> {
   const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
-  const { certificatePem } = await issueAuthority({ subject: { commonName: "ca" }, serial: "01", validity });
+  const { certificatePem } = await issueCa({ subject: { commonName: "ca" }, serial: "01", validity });
   return certificatePem;
 }
 
@@ -186,7 +186,7 @@ test("a configuration has webhooks only while they are needed, and is emptied, n
     await cluster.api.apply(path, { apiVersion: "v1", kind: "ConfigMap", metadata, data });
   };
   await configMap("webhook-ca", { "ca.crt": await newBundle() });
-  const mark = await cluster.audit.mark();
+  const position = await cluster.audit.position();
   const controller = configurationController({
     configurations: [taken, sometimes],
     address: { service: { namespace: namespace.name, name: "webhook" } },
@@ -207,7 +207,7 @@ test("a configuration has webhooks only while they are needed, and is emptied, n
   }
   // The one that is not ours was left alone, wanted or not.
   expect(await read(cluster, taken)).toEqual(foreign);
-  const entries = await cluster.audit.since(mark, { verbs: WRITING_VERBS });
+  const entries = await cluster.audit.since(position, { verbs: WRITING_VERBS });
   // Other tests write configurations of theirs meanwhile.
   const own = [sometimes.name, taken.name];
   const writes = entries.filter(

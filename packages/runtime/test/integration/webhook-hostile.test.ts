@@ -19,7 +19,7 @@ interface Running extends AsyncDisposable {
 }
 
 async function start(options: Partial<WebhookServerOptions> = {}): Promise<Running> {
-  const { authority, certificates } = await makeServing();
+  const { ca, certificates } = await makeServing();
   const server = new WebhookServer({
     system: realSystem(),
     certificates,
@@ -29,7 +29,7 @@ async function start(options: Partial<WebhookServerOptions> = {}): Promise<Runni
     ...options,
   });
   const port = await server.listen();
-  const caPem = authority.certificatePem;
+  const caPem = ca.certificatePem;
   return {
     port,
     server,
@@ -49,14 +49,14 @@ async function post(
   const headers = { "content-type": "application/json", ...(options.headers as OutgoingHttpHeaders) };
   const sent = httpsRequest(
     { host: "127.0.0.1", method: "POST", agent: false, ...options, headers },
-    (answer) => {
+    (response) => {
       let text = "";
-      answer.setEncoding("utf8");
-      answer.on("data", (chunk: string) => (text += chunk));
-      answer.on("end", () => {
-        resolve({ status: answer.statusCode ?? 0, body: text });
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => {
+        resolve({ status: response.statusCode ?? 0, body: text });
       });
-      answer.on("error", reject);
+      response.on("error", reject);
     },
   );
   sent.on("error", reject);
@@ -196,10 +196,10 @@ describe("a webhook server among strangers", () => {
 
   test("hears only callers with a certificate of the authorities it was given", async () => {
     const callers = await makeServing();
-    await using running = await start({ callerAuthoritiesPem: callers.authority.certificatePem });
-    const { certificatePem, keyPem } = callers.authority;
+    await using running = await start({ callerCaPem: callers.ca.certificatePem });
+    const { certificatePem, keyPem } = callers.ca;
     await expect(running.post(review)).rejects.toThrow(/certificate|ECONNRESET|EPIPE|hang up/i);
-    const stranger = (await makeServing()).authority;
+    const stranger = (await makeServing()).ca;
     await expect(
       running.post(review, { cert: stranger.certificatePem, key: stranger.keyPem }),
     ).rejects.toThrow(/certificate|alert|ECONNRESET|EPIPE|hang up/i);
@@ -207,7 +207,7 @@ describe("a webhook server among strangers", () => {
   });
 
   test("finishes answers under way when it stops, and takes no new ones", async () => {
-    const { promise: asked, resolve: markAsked } = Promise.withResolvers<undefined>();
+    const { promise: requested, resolve: noteRequest } = Promise.withResolvers<undefined>();
     const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
     await using running = await start({
       routes: [
@@ -215,7 +215,7 @@ describe("a webhook server among strangers", () => {
           kind: "admission",
           path: "/admit",
           decide: async () => {
-            markAsked(undefined);
+            noteRequest(undefined);
             await released;
             return { kind: "allow" };
           },
@@ -223,7 +223,7 @@ describe("a webhook server among strangers", () => {
       ],
     });
     const pending = running.post(review);
-    await asked;
+    await requested;
     const stopped = running.server.stop();
     await expect(running.post(review)).rejects.toThrow(/ECONNREFUSED/);
     release(undefined);
@@ -232,9 +232,9 @@ describe("a webhook server among strangers", () => {
   });
 
   test("cuts off what does not end when it stops", async () => {
-    const { promise: asked, resolve: markAsked } = Promise.withResolvers<undefined>();
+    const { promise: requested, resolve: noteRequest } = Promise.withResolvers<undefined>();
     const decide = async (): Promise<never> => {
-      markAsked(undefined);
+      noteRequest(undefined);
       return await new Promise(() => undefined);
     };
     await using running = await start({
@@ -242,7 +242,7 @@ describe("a webhook server among strangers", () => {
       routes: [{ kind: "admission", path: "/admit", decide }],
     });
     const pending = running.post(review).catch(() => "cut");
-    await asked;
+    await requested;
     const startMs = performance.now();
     await running.server.stop();
     expect(performance.now() - startMs).toBeLessThan(2_000);

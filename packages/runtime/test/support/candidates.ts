@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-import { type AuditMark, eventually, type SharedCluster } from "@quartermaster/testkit";
+import { type AuditPosition, eventually, type SharedCluster } from "@quartermaster/testkit";
 
 const launcher = fileURLToPath(new URL("./election-launcher.ts", import.meta.url));
 
 /** A line of a candidate. */
-export interface Said {
+export interface Output {
   readonly what: string;
   readonly identity: string;
   readonly atMs: number;
@@ -16,7 +16,7 @@ export interface Said {
 /** A candidate in a process of its own. */
 export interface Candidate extends AsyncDisposable {
   readonly process: ChildProcess;
-  readonly said: Said[];
+  readonly output: Output[];
 }
 
 /** Which candidate it is. */
@@ -34,11 +34,11 @@ export function launch(
 ): Candidate {
   const args = [launcher, kubeconfigPath, namespace, identity, String(clockAheadMs)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  const said: Said[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => said.push(JSON.parse(line) as Said));
+  const output: Output[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => output.push(JSON.parse(line) as Output));
   return {
     process: child,
-    said,
+    output,
     [Symbol.asyncDispose]: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGKILL");
@@ -48,8 +48,8 @@ export function launch(
 }
 
 /** The moment at which a candidate began to lead. */
-export async function leads({ said }: Candidate, withinMs: number): Promise<number> {
-  const start = await eventually((see) => see(said).findLast(({ what }) => what === "start"), {
+export async function leads({ output }: Candidate, withinMs: number): Promise<number> {
+  const start = await eventually((see) => see(output).findLast(({ what }) => what === "start"), {
     withinMs,
     everyMs: 20,
   });
@@ -65,7 +65,7 @@ export interface Write {
 /** Who changed the ConfigMap and when, as the API server has it on record. */
 export async function writesTo(
   cluster: SharedCluster,
-  since: AuditMark,
+  since: AuditPosition,
   namespace: string,
 ): Promise<readonly Write[]> {
   const entries = await cluster.audit.since(since, { namespace, resource: "configmaps", verbs: ["patch"] });

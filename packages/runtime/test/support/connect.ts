@@ -47,7 +47,7 @@ export function connect(access: Access): Connected {
 function configOf({ server, caPem, token, credentials, insecure = false }: Access): ClusterConfig {
   return {
     server,
-    tls: { authorities: fixedSource(caPem), insecure },
+    tls: { cas: fixedSource(caPem), insecure },
     credentials: credentials ?? fixedSource(token === undefined ? {} : { token }),
     namespace: "default",
     contextName: "test",

@@ -22,7 +22,7 @@ export const copyRecipe: Recipe<Widget, CopySeen, CopyAction> = {
   rules: [
     {
       name: "copyDiffers",
-      answer: ({ widget, copy }) =>
+      decide: ({ widget, copy }) =>
         copy?.data?.["text"] === (widget.spec.text ?? "")
           ? undefined
           : {
@@ -33,7 +33,7 @@ export const copyRecipe: Recipe<Widget, CopySeen, CopyAction> = {
     },
     {
       name: "copyIsCurrent",
-      answer: ({ widget }) => ({ actions: [], outcome: settled(), status: { text: widget.spec.text ?? "" } }),
+      decide: ({ widget }) => ({ actions: [], outcome: settled(), status: { text: widget.spec.text ?? "" } }),
     },
   ],
   observe: async (widget, ctx) =>

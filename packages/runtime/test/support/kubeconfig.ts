@@ -1,5 +1,5 @@
 /** Parts of a kubeconfig that a test cares about. */
-export interface KubeconfigParts {
+export interface KubeconfigOptions {
   readonly cluster?: Readonly<Record<string, unknown>>;
   readonly user?: Readonly<Record<string, unknown>> | null;
   readonly context?: Readonly<Record<string, unknown>>;
@@ -8,7 +8,7 @@ export interface KubeconfigParts {
 }
 
 /** A kubeconfig with one cluster, user and context of one name. */
-export function kubeconfig({ cluster, user = {}, context, name = "a" }: KubeconfigParts = {}): object {
+export function kubeconfig({ cluster, user = {}, context, name = "a" }: KubeconfigOptions = {}): object {
   return {
     apiVersion: "v1",
     kind: "Config",

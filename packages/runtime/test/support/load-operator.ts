@@ -20,7 +20,7 @@ const controller = defineController<Widget, Widget, Widget>(kind, {
   concurrency: 4,
   recipe: {
     observe: async (widget) => await Promise.resolve(widget),
-    rules: [{ name: "always", answer: (widget) => ({ actions: [widget], outcome: settled() }) }],
+    rules: [{ name: "always", decide: (widget) => ({ actions: [widget], outcome: settled() }) }],
     perform: async ({ metadata: { name } }, ctx) => {
       // A stubborn reconcile never ends by itself and ignores its signal.
       if (mode === "stubborn" && name === "w-0") await new Promise(() => undefined);

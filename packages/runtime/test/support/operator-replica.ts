@@ -22,8 +22,8 @@ export class Replica implements AsyncDisposable {
 
   async probe(): Promise<{ readonly status: number; readonly text: string }> {
     const port = await eventually(() => this.#fields.find((each) => "metricsPort" in each)?.["metricsPort"]);
-    const answer = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
-    return { status: answer.status, text: await answer.text() };
+    const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
+    return { status: response.status, text: await response.text() };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

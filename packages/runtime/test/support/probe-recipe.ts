@@ -10,7 +10,7 @@ export function probeRecipe<O extends KubeObject>(
   return {
     ...(more.finalizer === undefined ? {} : { finalizer: more.finalizer }),
     observe: async (object, ctx) => (await step(object, ctx)) ?? settled(),
-    rules: [{ name: "asSeen", answer: (outcome) => ({ actions: [], outcome }) }],
+    rules: [{ name: "asSeen", decide: (outcome) => ({ actions: [], outcome }) }],
     perform: async () => {
       await Promise.resolve();
     },

@@ -117,7 +117,7 @@ export const cutInBody: Reaction = (response) => {
 };
 
 /** Cuts the connection without an answer. */
-export const cutBeforeAnswer: Reaction = (response) => {
+export const cutBeforeResponse: Reaction = (response) => {
   response.destroy();
 };
 

@@ -1,16 +1,16 @@
 import { type CertifiedKey, CurrentCertificate } from "../../src/certificates/certificate-source.ts";
-import { issueAuthority, issueCertificate } from "../../src/certificates/issue-certificate.ts";
+import { issueCa, issueCertificate } from "../../src/certificates/issue-certificate.ts";
 
 /** A certificate for 127.0.0.1 and the authority that vouches for it. */
 export interface Serving {
-  readonly authority: CertifiedKey;
+  readonly ca: CertifiedKey;
   readonly certificates: CurrentCertificate;
 }
 
 /** Makes both, valid for an hour. */
 export async function makeServing(): Promise<Serving> {
   const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
-  const authority = await issueAuthority({
+  const ca = await issueCa({
     subject: { commonName: "test authority" },
     serial: "01",
     validity,
@@ -18,8 +18,8 @@ export async function makeServing(): Promise<Serving> {
   const names = { dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"] };
   const certificates = new CurrentCertificate();
   const request = { subject: { commonName: "test" }, usages: ["server"], serial: "02", validity } as const;
-  certificates.use(await issueCertificate(authority, { ...request, ...names }));
-  return { authority, certificates };
+  certificates.use(await issueCertificate(ca, { ...request, ...names }));
+  return { ca, certificates };
 }
 
 /** Where a webhook is registered. */

@@ -100,7 +100,7 @@ export const unknownAction: Verdict<Action> = { actions: [{ kind: "explode" }], 
 export const asynchronous: Rule<Seen, Action> = {
   name: "asynchronous",
   // @ts-expect-error -- rules are pure: no promises
-  answer: async () => await Promise.resolve({ actions: [], outcome: settled() }),
+  decide: async () => await Promise.resolve({ actions: [], outcome: settled() }),
 };
 
 const recipe: Recipe<Copy, Seen, Action> = {
@@ -108,7 +108,7 @@ const recipe: Recipe<Copy, Seen, Action> = {
   rules: [
     {
       name: "always",
-      answer: ({ copy }) => ({ actions: [{ kind: "write", text: copy.spec.text }], outcome: settled() }),
+      decide: ({ copy }) => ({ actions: [{ kind: "write", text: copy.spec.text }], outcome: settled() }),
     },
   ],
   observe: async (copy) => await Promise.resolve({ copy }),

@@ -6,19 +6,19 @@ import type { Client, RawRequest } from "../../src/client/client.ts";
 const request: AccessRequest = { verb: "get", group: "", resource: "secrets", namespace: "ns", name: "one" };
 
 /** A server that counts the questions; `answer` may throw. */
-function aCache({ answer = () => true }: { answer?: () => boolean } = {}) {
-  const asked: RawRequest[] = [];
+function aCache({ response = () => true }: { response?: () => boolean } = {}) {
+  const requested: RawRequest[] = [];
   let nowMs = 0;
   const client = {
     raw: async (raw: RawRequest) => {
-      asked.push(raw);
-      return await Promise.resolve({ status: { allowed: answer() } });
+      requested.push(raw);
+      return await Promise.resolve({ status: { allowed: response() } });
     },
   } as unknown as Client;
   const cache = new AccessCache({ client, system: { monotonicMs: () => nowMs }, limit: 3 });
   return {
     cache,
-    asked,
+    requested,
     advance: (ms: number) => {
       nowMs += ms;
     },
@@ -27,42 +27,42 @@ function aCache({ answer = () => true }: { answer?: () => boolean } = {}) {
 
 describe("an access cache", () => {
   test("asks once while an allowed answer holds", async () => {
-    const { cache, asked, advance } = aCache();
+    const { cache, requested, advance } = aCache();
     expect([await cache.isAllowed(request), await cache.isAllowed(request)]).toEqual([true, true]);
     advance(9_999);
     await cache.isAllowed(request);
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
     advance(1);
     await cache.isAllowed(request);
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
   });
 
   test("keeps a refusal for a shorter time", async () => {
-    const { cache, asked, advance } = aCache({ answer: () => false });
+    const { cache, requested, advance } = aCache({ response: () => false });
     await cache.isAllowed(request);
     advance(2_000);
     expect(await cache.isAllowed(request)).toBe(false);
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
   });
 
   test("shares a question that is under way", async () => {
-    const { cache, asked } = aCache();
+    const { cache, requested } = aCache();
     await Promise.all([cache.isAllowed(request), cache.isAllowed(request)]);
-    expect(asked).toHaveLength(1);
+    expect(requested).toHaveLength(1);
   });
 
   test("asks again after a change of permissions", async () => {
-    const { cache, asked } = aCache();
+    const { cache, requested } = aCache();
     await cache.isAllowed(request);
     cache.clear();
     await cache.isAllowed(request);
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
   });
 
   test("never takes a failure for an answer", async () => {
     let isDown = true;
     const { cache } = aCache({
-      answer: () => {
+      response: () => {
         if (isDown) throw new Error("no answer");
         return true;
       },
@@ -77,25 +77,25 @@ describe("an access cache", () => {
     { name: "no name, which means all", other: { ...request, name: undefined } },
     { name: "another verb", other: { ...request, verb: "list" } },
   ])("does not mix up $name", async ({ other }) => {
-    const { cache, asked } = aCache();
+    const { cache, requested } = aCache();
     await cache.isAllowed(request);
     await cache.isAllowed(other);
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
   });
 
   test("does not mix up users whose groups look alike when joined", async () => {
-    const { cache, asked } = aCache();
+    const { cache, requested } = aCache();
     await cache.isAllowed(request, { subject: { user: "a", groups: ["b", "c"] } });
     await cache.isAllowed(request, { subject: { user: "a", groups: ["b,c"] } });
-    expect(asked).toHaveLength(2);
+    expect(requested).toHaveLength(2);
   });
 
   test("forgets the oldest answers beyond its limit", async () => {
-    const { cache, asked } = aCache();
+    const { cache, requested } = aCache();
     for (const name of ["one", "two", "three", "four", "four", "one"])
       await cache.isAllowed({ ...request, name });
     expect(
-      asked.map(({ body }) => (body as { spec: { resourceAttributes: AccessRequest } }).spec),
+      requested.map(({ body }) => (body as { spec: { resourceAttributes: AccessRequest } }).spec),
     ).toMatchObject(["one", "two", "three", "four", "one"].map((name) => ({ resourceAttributes: { name } })));
   });
 });

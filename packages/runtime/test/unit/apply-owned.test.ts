@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { applyOwned, type ApplyParts, isAsApplied } from "../../src/apply/apply-owned.ts";
+import { applyOwned, type ApplyOptions, isAsApplied } from "../../src/apply/apply-owned.ts";
 import type { Client } from "../../src/client/client.ts";
 import { type ConfigMap, configMaps } from "../../src/kinds/core.ts";
 import { asLive } from "../../src/object/kube-object.ts";
@@ -97,7 +97,7 @@ describe("applyOwned", () => {
         return await Promise.resolve(object);
       },
     } as unknown as Client;
-    const parts: ApplyParts<ConfigMap> = {
+    const parts: ApplyOptions<ConfigMap> = {
       client,
       fieldManager: manager,
       owner: asLive(owner),
@@ -155,7 +155,7 @@ describe("applyOwned beside another client", () => {
         return await Promise.resolve(written);
       },
     } as unknown as Client;
-    const parts: ApplyParts<ConfigMap> = {
+    const parts: ApplyOptions<ConfigMap> = {
       client,
       fieldManager: manager,
       owner: asLive(owner),
@@ -213,7 +213,7 @@ describe("applyOwned beside another client", () => {
         return await Promise.resolve({ ...object, metadata: { ...object.metadata, managedFields } });
       },
     } as unknown as Client;
-    const parts: ApplyParts<ConfigMap> = {
+    const parts: ApplyOptions<ConfigMap> = {
       client,
       fieldManager: manager,
       owner: asLive(owner),

@@ -7,10 +7,10 @@ import {
   type CertificateRenewal,
   type CertificateTrust,
   type CertifiedKey,
-  issueAuthority,
+  issueCa,
   issueCertificate,
-  type LeafRequest,
-  type TrustQuestion,
+  type IssuedRequest,
+  type TrustQuery,
   type WantedCertificate,
 } from "../../src/certificates/index.ts";
 
@@ -21,17 +21,17 @@ const like = {
   usages: ["server"] as const,
   dnsNames: ["a.svc", "b.svc"],
   ipAddresses: ["fd00:0::1"],
-} satisfies Partial<LeafRequest>;
+} satisfies Partial<IssuedRequest>;
 
-let authority: CertifiedKey;
+let ca: CertifiedKey;
 let other: CertifiedKey;
-let leaf: CertifiedKey;
+let certificate: CertifiedKey;
 
 beforeAll(async () => {
   const request = { subject: { commonName: "authority" }, serial: "01", validity };
   // Two with the same name, as after a rotation without names of their own: only the key tells them apart.
-  [authority, other] = await Promise.all([issueAuthority(request), issueAuthority(request)]);
-  leaf = await issueCertificate(authority, { ...like, serial: "02", validity });
+  [ca, other] = await Promise.all([issueCa(request), issueCa(request)]);
+  certificate = await issueCertificate(ca, { ...like, serial: "02", validity });
 });
 
 interface RenewalCase {
@@ -59,15 +59,15 @@ test.each<RenewalCase>([
   { name: "none", current: () => undefined, want: "missing" },
   { name: "an empty Secret", current: () => ({ certificatePem: "", keyPem: "" }), want: "missing" },
   { name: "rubbish", current: () => ({ certificatePem: "x", keyPem: "x" }), want: "unreadable" },
-  { name: "another key", current: () => ({ ...leaf, keyPem: other.keyPem }), want: "keyMismatch" },
+  { name: "another key", current: () => ({ ...certificate, keyPem: other.keyPem }), want: "keyMismatch" },
   {
     name: "another authority of the same name",
-    wanted: () => ({ authorityPem: other.certificatePem }),
+    wanted: () => ({ caPem: other.certificatePem }),
     want: "authorityChanged",
   },
   {
     name: "one that another of the same name signed, between two that are trusted",
-    wanted: () => ({ authorityPem: other.certificatePem + authority.certificatePem }),
+    wanted: () => ({ caPem: other.certificatePem + ca.certificatePem }),
     want: undefined,
   },
   {
@@ -80,14 +80,14 @@ test.each<RenewalCase>([
   { name: "one usage more", wanted: () => ({ usages: ["server", "client"] }), want: "usagesChanged" },
   { name: "another type of key", wanted: () => ({ key: "rsa-2048" }), want: "keyChanged" },
 ])("a certificate is issued anew or kept: $name", ({ current, wanted, nowMs = hourMs, want }) => {
-  const full = { ...like, authorityPem: authority.certificatePem, ...wanted?.() };
-  expect(certificateRenewal(current === undefined ? leaf : current(), full, nowMs)).toBe(want);
+  const full = { ...like, caPem: ca.certificatePem, ...wanted?.() };
+  expect(certificateRenewal(current === undefined ? certificate : current(), full, nowMs)).toBe(want);
 });
 
 interface TrustCase {
   readonly name: string;
   readonly pem?: () => string;
-  readonly question?: () => Partial<TrustQuestion>;
+  readonly question?: () => Partial<TrustQuery>;
   readonly want: CertificateTrust;
 }
 
@@ -109,12 +109,12 @@ test.each<TrustCase>([
   { name: "an empty bundle", question: () => ({ bundlePem: "" }), want: "unknownAuthority" },
   {
     name: "a bundle that holds the certificate itself, which is no authority",
-    question: () => ({ bundlePem: leaf.certificatePem }),
+    question: () => ({ bundlePem: certificate.certificatePem }),
     want: "unknownAuthority",
   },
 ])("whether a certificate is trusted: $name", ({ pem, question, want }) => {
-  const full = { bundlePem: authority.certificatePem, nowMs: hourMs, ...question?.() };
-  expect(certificateTrust(pem?.() ?? leaf.certificatePem, full)).toBe(want);
+  const full = { bundlePem: ca.certificatePem, nowMs: hourMs, ...question?.() };
+  expect(certificateTrust(pem?.() ?? certificate.certificatePem, full)).toBe(want);
 });
 
 test.each<{ readonly name: string; readonly text: () => string | undefined; readonly want: object }>([
@@ -122,23 +122,23 @@ test.each<{ readonly name: string; readonly text: () => string | undefined; read
   { name: "an empty value that an injector will fill", text: () => " \n", want: { kind: "missing" } },
   {
     name: "comments between authorities, one of them twice",
-    text: () => `# one\n${authority.certificatePem}# two\n${other.certificatePem}${authority.certificatePem}`,
+    text: () => `# one\n${ca.certificatePem}# two\n${other.certificatePem}${ca.certificatePem}`,
     want: { kind: "bundle", count: 2, expiresMs: 9 * hourMs },
   },
   { name: "something else", text: () => "hello", want: { kind: "invalid" } },
   {
     name: "a block that is cut off",
-    text: () => authority.certificatePem + other.certificatePem.slice(0, 200),
+    text: () => ca.certificatePem + other.certificatePem.slice(0, 200),
     want: { kind: "invalid" },
   },
   {
     name: "a private key beside the authority",
-    text: () => authority.certificatePem + authority.keyPem,
+    text: () => ca.certificatePem + ca.keyPem,
     want: { kind: "invalid" },
   },
   {
     name: "a certificate that is no authority's",
-    text: () => authority.certificatePem + leaf.certificatePem,
+    text: () => ca.certificatePem + certificate.certificatePem,
     want: { kind: "invalid", message: "certificate 2 of ca.crt is not an authority's" },
   },
 ])("the authorities of a ConfigMap: $name", ({ text, want }) => {

@@ -11,20 +11,20 @@ import {
   type CertificateRequest,
   type CertifiedKey,
   distinguishedName,
-  issueAuthority,
+  issueCa,
   issueCertificate,
   type KeyChoice,
   readCertificate,
   type Subject,
 } from "../../src/certificates/index.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory } from "../support/temp-directory.ts";
 
 const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
 const example = { organizations: ["example"], organizationalUnits: ["search", "eu"] };
 
-async function authorityOf(key?: KeyChoice): Promise<CertifiedKey> {
+async function caOf(key?: KeyChoice): Promise<CertifiedKey> {
   const request: CertificateRequest = { subject: { commonName: "the authority" }, serial: "01", validity };
-  return await issueAuthority({ ...request, ...(key === undefined ? {} : { key }) });
+  return await issueCa({ ...request, ...(key === undefined ? {} : { key }) });
 }
 
 /** What OpenSSL says; undefined where there is none. */
@@ -39,27 +39,27 @@ function openssl(...args: readonly string[]): string | undefined {
 
 const hasOpenssl = openssl("version") !== undefined;
 
-test.for<{ readonly ca: KeyChoice; readonly leaf: KeyChoice; readonly hash: string }>([
-  { ca: "ecdsa-p256", leaf: "ecdsa-p256", hash: "ecdsa-with-SHA256" },
-  { ca: "ecdsa-p384", leaf: "rsa-2048", hash: "ecdsa-with-SHA384" },
-  { ca: "rsa-3072", leaf: "ecdsa-p384", hash: "sha256WithRSAEncryption" },
-  { ca: "rsa-2048", leaf: "rsa-2048", hash: "sha256WithRSAEncryption" },
+test.for<{ readonly ca: KeyChoice; readonly certificate: KeyChoice; readonly hash: string }>([
+  { ca: "ecdsa-p256", certificate: "ecdsa-p256", hash: "ecdsa-with-SHA256" },
+  { ca: "ecdsa-p384", certificate: "rsa-2048", hash: "ecdsa-with-SHA384" },
+  { ca: "rsa-3072", certificate: "ecdsa-p384", hash: "sha256WithRSAEncryption" },
+  { ca: "rsa-2048", certificate: "rsa-2048", hash: "sha256WithRSAEncryption" },
 ])(
   "OpenSSL accepts a node certificate with $leaf of an authority with $ca",
-  async ({ ca, leaf, hash }, context) => {
+  async ({ ca, certificate, hash }, context) => {
     if (!hasOpenssl) context.skip("there is no openssl on this machine");
-    await using folder = await makeTempFolder();
-    const authority = await authorityOf(ca);
+    await using directory = await makeTempDirectory();
+    const authority = await caOf(ca);
     const node = await issueCertificate(authority, {
       subject: { commonName: "node-0", ...example },
       serial: "0a",
       validity,
-      key: leaf,
+      key: certificate,
       usages: ["server", "client"],
       dnsNames: ["node-0.search.svc", "*.search.svc"],
       ipAddresses: ["10.0.0.1", "fd00::1"],
     });
-    const at = (name: string): string => join(folder.path, name);
+    const at = (name: string): string => join(directory.path, name);
     const [caPath, path, keyPath] = [at("ca.pem"), at("node.pem"), at("node.key")];
     await writeFile(caPath, authority.certificatePem);
     await writeFile(path, node.certificatePem);
@@ -79,7 +79,7 @@ test.for<{ readonly ca: KeyChoice; readonly leaf: KeyChoice; readonly hash: stri
 );
 
 test("a server asks for the administrator's certificate and learns its name", async () => {
-  const authority = await authorityOf();
+  const authority = await caOf();
   const server = await issueCertificate(authority, {
     subject: { commonName: "http" },
     usages: ["server"],
@@ -106,34 +106,34 @@ test("a server asks for the administrator's certificate and learns its name", as
   await once(listener, "listening");
   const { port } = listener.address() as AddressInfo;
   const secured = once(listener, "secureConnection") as Promise<[TLSSocket]>;
-  const place = { host: "127.0.0.1", servername: "localhost", port };
-  const client = connect({ ...trust, ...place, cert: admin.certificatePem, key: admin.keyPem });
+  const location = { host: "127.0.0.1", servername: "localhost", port };
+  const client = connect({ ...trust, ...location, cert: admin.certificatePem, key: admin.keyPem });
   const [socket] = await secured;
   expect(socket.authorized).toBe(true);
   expect(socket.getPeerCertificate().subject).toEqual({ CN: "admin", O: "example", OU: ["search", "eu"] });
   client.destroy();
   // A certificate that may only serve is not taken from a client.
   const next = once(listener, "secureConnection") as Promise<[TLSSocket]>;
-  const other = connect({ ...trust, ...place, cert: server.certificatePem, key: server.keyPem });
+  const other = connect({ ...trust, ...location, cert: server.certificatePem, key: server.keyPem });
   const [stranger] = await next;
   expect(stranger).toMatchObject({ authorized: false, authorizationError: "INVALID_PURPOSE" });
   other.destroy();
 });
 
 test("what was issued is read back", async () => {
-  const authority = await authorityOf("ecdsa-p384");
-  const asked = {
+  const authority = await caOf("ecdsa-p384");
+  const requested = {
     subject: { commonName: "node-0", ...example },
     usages: ["server", "client"] as const,
     dnsNames: ["a.example.org"],
     ipAddresses: ["10.0.0.1", "fd00::a"],
   };
-  const { certificatePem } = await issueCertificate(authority, { ...asked, serial: "0b", validity });
+  const { certificatePem } = await issueCertificate(authority, { ...requested, serial: "0b", validity });
   const issuer = readCertificate(authority.certificatePem);
   expect(readCertificate(`a comment\n${certificatePem}${authority.certificatePem}`)).toMatchObject({
-    ...asked,
+    ...requested,
     issuer: { commonName: "the authority" },
-    isAuthority: false,
+    isCa: false,
     serial: "4d0b",
     key: "ecdsa-p256",
     validity: {
@@ -142,7 +142,7 @@ test("what was issued is read back", async () => {
     },
     authorityKeyId: issuer?.subjectKeyId,
   });
-  expect(issuer).toMatchObject({ isAuthority: true, usages: [], key: "ecdsa-p384" });
+  expect(issuer).toMatchObject({ isCa: true, usages: [], key: "ecdsa-p384" });
   expect(readCertificate("-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n")).toBeUndefined();
   expect(readCertificate("")).toBeUndefined();
 });
@@ -164,5 +164,5 @@ test.each([
   { name: "a name of 65 characters", more: { subject: { commonName: "x".repeat(65) } } },
 ])("refuses to issue $name", async ({ more }) => {
   const request = { subject: { commonName: "x" }, serial: "01", validity };
-  await expect(issueAuthority({ ...request, ...more })).rejects.toThrow(RangeError);
+  await expect(issueCa({ ...request, ...more })).rejects.toThrow(RangeError);
 });

@@ -4,7 +4,7 @@ import { RecordedApi } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { IssuedCertificates } from "../../src/certificates/issued-certificates.ts";
-import { keepAuthorities, readAuthorities } from "../../src/certificates/keep-authorities.ts";
+import { keepCaSet, readCaSet } from "../../src/certificates/keep-ca-set.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 
@@ -12,7 +12,7 @@ const secret = { namespace: "ns", name: "authorities" };
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 const times = {
-  authorityMs: 365 * dayMs,
+  caMs: 365 * dayMs,
   servingMs: 30 * dayMs,
   propagationMs: 5 * minuteMs,
   retirementMs: 30 * dayMs,
@@ -83,8 +83,8 @@ describe("certificates of our own", () => {
       kind: "Secret",
       metadata: secret,
     };
-    const authority = new X509Certificate(readAuthorities(stored)?.newest.certificatePem ?? "");
-    for (const certificate of [serving, authority]) {
+    const ca = new X509Certificate(readCaSet(stored)?.newest.certificatePem ?? "");
+    for (const certificate of [serving, ca]) {
       expect(system.wallMs() - Date.parse(certificate.validFrom)).toBe(5 * minuteMs);
       expect(Date.parse(certificate.validTo)).toBeGreaterThan(system.wallMs() + 29 * dayMs);
     }
@@ -117,7 +117,7 @@ describe("the Secret that replicas share", () => {
     const api = new RecordedApi();
     const system = new VirtualSystem();
     const all = await Promise.all(
-      [1, 2, 3, 4].map(async () => await keepAuthorities(keeping(api, system), signal)),
+      [1, 2, 3, 4].map(async () => await keepCaSet(keeping(api, system), signal)),
     );
     expect(new Set(all.map(({ newest }) => newest.certificatePem)).size).toBe(1);
     expect(all.every(({ previous }) => previous === undefined)).toBe(true);
@@ -126,10 +126,10 @@ describe("the Secret that replicas share", () => {
   test("gets one new authority when several replicas announce one at the same time", async () => {
     const api = new RecordedApi();
     const system = new VirtualSystem();
-    const first = await keepAuthorities(keeping(api, system), signal);
+    const first = await keepCaSet(keeping(api, system), signal);
     await system.advance(250 * dayMs);
     const all = await Promise.all(
-      [1, 2, 3, 4].map(async () => await keepAuthorities(keeping(api, system), signal)),
+      [1, 2, 3, 4].map(async () => await keepCaSet(keeping(api, system), signal)),
     );
     expect(new Set(all.map(({ newest }) => newest.certificatePem)).size).toBe(1);
     for (const { previous } of all) expect(previous?.certificatePem).toBe(first.newest.certificatePem);
@@ -138,7 +138,7 @@ describe("the Secret that replicas share", () => {
   test("is not overwritten when another client changed it after it was read", async () => {
     const api = new RecordedApi();
     const system = new VirtualSystem();
-    await keepAuthorities(keeping(api, system), signal);
+    await keepCaSet(keeping(api, system), signal);
     await system.advance(250 * dayMs);
     let theirs: KubeObject | undefined;
     api.beforeWrite = ({ verb }) => {
@@ -146,15 +146,15 @@ describe("the Secret that replicas share", () => {
       if (verb !== "replace" || theirs !== undefined || found === undefined) return;
       theirs = api.put({ ...found, metadata: { ...found.metadata, annotations: { kept: "yes" } } });
     };
-    await keepAuthorities(keeping(api, system), signal);
+    await keepCaSet(keeping(api, system), signal);
     expect(api.find("Secret", secret)?.metadata.annotations).toEqual({ kept: "yes" });
   });
 
   test.each([-5, 5])("is left alone by a replica whose clock is %i minutes off", async (minutes) => {
     const api = new RecordedApi();
-    const first = await keepAuthorities(keeping(api, new VirtualSystem()), signal);
+    const first = await keepCaSet(keeping(api, new VirtualSystem()), signal);
     const system = new VirtualSystem({ startMs: Date.UTC(2026, 0, 1) + minutes * minuteMs });
-    const second = await keepAuthorities(keeping(api, system), signal);
+    const second = await keepCaSet(keeping(api, system), signal);
     expect(second.newest.certificatePem).toBe(first.newest.certificatePem);
     expect(api.writes.map(({ verb }) => verb)).toEqual(["create"]);
   });

@@ -1,26 +1,26 @@
 import { expect, test } from "vitest";
 
 import { bundleOverlap } from "../../src/certificates/bundle-overlap.ts";
-import { issueAuthority } from "../../src/certificates/issue-certificate.ts";
+import { issueCa } from "../../src/certificates/issue-certificate.ts";
 import { readCertificate } from "../../src/certificates/read-certificate.ts";
-import { publishedIn } from "../../src/certificates/relayed-authorities.ts";
+import { publishedIn } from "../../src/certificates/relayed-ca.ts";
 
 const hourMs = 3_600_000;
 const nowMs = Date.parse("2026-01-01T00:00:00Z");
 const names = ["old", "new", "third"] as const;
-const authorities = new Map(
+const cas = new Map(
   await Promise.all(
     names.map(async (commonName, index) => {
       const validity = { notBeforeMs: nowMs - hourMs, notAfterMs: nowMs + 1_000 * hourMs };
       const subject = { commonName };
-      const { certificatePem } = await issueAuthority({ subject, serial: `0${index + 1}`, validity });
+      const { certificatePem } = await issueCa({ subject, serial: `0${index + 1}`, validity });
       return [commonName, certificatePem] as const;
     }),
   ),
 );
 
 function pemOf(...wanted: readonly string[]): string {
-  return wanted.map((name) => authorities.get(name as "old") ?? "").join("");
+  return wanted.map((name) => cas.get(name as "old") ?? "").join("");
 }
 
 function fingerprintOf(name: string): string {
@@ -40,9 +40,9 @@ interface Case {
   readonly name: string;
   readonly source: readonly string[];
   readonly published: readonly string[];
-  readonly leaves?: Readonly<Record<string, number>>;
+  readonly certificates?: Readonly<Record<string, number>>;
   readonly want: readonly string[];
-  readonly wantLeaves?: Readonly<Record<string, number>>;
+  readonly wantCertificates?: Readonly<Record<string, number>>;
 }
 
 const cases: readonly Case[] = [
@@ -53,61 +53,61 @@ const cases: readonly Case[] = [
     source: ["new"],
     published: ["old"],
     want: ["new", "old"],
-    wantLeaves: { old: nowMs + hourMs },
+    wantCertificates: { old: nowMs + hourMs },
   },
   {
     name: "an old one whose time has not come",
     source: ["new"],
     published: ["old", "new"],
-    leaves: { old: nowMs + 1 },
+    certificates: { old: nowMs + 1 },
     want: ["new", "old"],
-    wantLeaves: { old: nowMs + 1 },
+    wantCertificates: { old: nowMs + 1 },
   },
   {
     name: "an old one whose time has come",
     source: ["new"],
     published: ["old", "new"],
-    leaves: { old: nowMs },
+    certificates: { old: nowMs },
     want: ["new"],
   },
   {
     name: "a replica that still has the old source takes nothing back",
     source: ["old"],
     published: ["old", "new"],
-    leaves: { old: nowMs + 5 },
+    certificates: { old: nowMs + 5 },
     want: ["new", "old"],
-    wantLeaves: { new: nowMs + hourMs, old: nowMs + 5 },
+    wantCertificates: { new: nowMs + hourMs, old: nowMs + 5 },
   },
   {
     name: "one that leaves by mistake of such a replica stays",
     source: ["new"],
     published: ["new"],
-    leaves: { new: nowMs },
+    certificates: { new: nowMs },
     want: ["new"],
   },
   {
     name: "a second change before the first is over",
     source: ["third"],
     published: ["old", "new"],
-    leaves: { old: nowMs + 5 },
+    certificates: { old: nowMs + 5 },
     want: ["new", "old", "third"],
-    wantLeaves: { new: nowMs + hourMs, old: nowMs + 5 },
+    wantCertificates: { new: nowMs + hourMs, old: nowMs + 5 },
   },
 ];
 
 test.each(cases)(
   "authorities to publish: $name",
-  ({ source, published, leaves = {}, want, wantLeaves = {} }) => {
-    const answer = bundleOverlap({
+  ({ source, published, certificates = {}, want, wantCertificates = {} }) => {
+    const response = bundleOverlap({
       sourcePem: pemOf(...source),
-      published: { pem: pemOf(...published), leavingMs: leaving(leaves) },
+      published: { pem: pemOf(...published), leavingMs: leaving(certificates) },
       nowMs,
       overlapMs: hourMs,
     });
-    expect(namesIn(answer.pem)).toEqual(want);
-    expect(new Map(answer.leavingMs)).toEqual(new Map(leaving(wantLeaves)));
-    const times = Object.values(wantLeaves);
-    expect(answer.nextMs).toBe(times.length === 0 ? undefined : Math.min(...times));
+    expect(namesIn(response.pem)).toEqual(want);
+    expect(new Map(response.leavingMs)).toEqual(new Map(leaving(wantCertificates)));
+    const times = Object.values(wantCertificates);
+    expect(response.nextMs).toBe(times.length === 0 ? undefined : Math.min(...times));
   },
 );
 

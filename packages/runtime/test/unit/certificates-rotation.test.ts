@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { CertificateFiles } from "../../src/certificates/certificate-files.ts";
-import { issueAuthority, issueCertificate } from "../../src/certificates/issue-certificate.ts";
-import { readAuthorities, secretOf } from "../../src/certificates/keep-authorities.ts";
+import { issueCa, issueCertificate } from "../../src/certificates/issue-certificate.ts";
+import { readCaSet, secretOf } from "../../src/certificates/keep-ca-set.ts";
 import { isPair } from "../../src/certificates/read-certificate.ts";
 import {
-  type Authorities,
-  type Authority,
+  type CaSet,
+  type Ca,
   bundleOf,
   nextRotationMs,
   renewalMs,
@@ -18,18 +18,18 @@ import {
   signerOf,
 } from "../../src/certificates/rotation.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
-import { makeTempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory } from "../support/temp-directory.ts";
 import { makeTestCertificate } from "../support/test-certificate.ts";
 
-const times = { authorityMs: 3_000, servingMs: 300, propagationMs: 100, retirementMs: 300 };
+const times = { caMs: 3_000, servingMs: 300, propagationMs: 100, retirementMs: 300 };
 
-function authority(name: string, announcedMs: number): Authority {
+function ca(name: string, announcedMs: number): Ca {
   return { certificatePem: `${name}\n`, keyPem: "", announcedMs, expiresMs: announcedMs + 3_000 };
 }
 
-const old = authority("old", 0);
-const fresh = authority("fresh", 2_000);
-const both: Authorities = { newest: fresh, previous: old };
+const old = ca("old", 0);
+const fresh = ca("fresh", 2_000);
+const both: CaSet = { newest: fresh, previous: old };
 
 test.each([
   { given: "::1", want: "0:0:0:0:0:0:0:1" },
@@ -39,22 +39,22 @@ test.each([
   { given: "::ffff:10.0.0.1", want: "0:0:0:0:0:FFFF:A00:1" },
 ])("a serving certificate speaks for $given", async ({ given, want }) => {
   const validity = { notBeforeMs: 0, notAfterMs: 3_600_000 };
-  const issuer = await issueAuthority({ subject: { commonName: "authority" }, serial: "01", validity });
+  const issuer = await issueCa({ subject: { commonName: "authority" }, serial: "01", validity });
   const names = { dnsNames: [], ipAddresses: ["10.0.0.1", given] };
-  const leaf = await issueCertificate(issuer, {
+  const cert = await issueCertificate(issuer, {
     subject: { commonName: "leaf" },
     usages: ["server"],
     serial: "02",
     validity,
     ...names,
   });
-  const { subjectAltName } = new X509Certificate(leaf.certificatePem);
+  const { subjectAltName } = new X509Certificate(cert.certificatePem);
   expect(subjectAltName).toBe(`IP Address:10.0.0.1, IP Address:${want}`);
 });
 
 test.each(["fe80::1%eth0", "localhost", ""])("%j is no address to serve", async (address) => {
   const validity = { notBeforeMs: 0, notAfterMs: 3_600_000 };
-  const issuer = await issueAuthority({ subject: { commonName: "authority" }, serial: "01", validity });
+  const issuer = await issueCa({ subject: { commonName: "authority" }, serial: "01", validity });
   const names = { dnsNames: [], ipAddresses: [address] };
   await expect(
     issueCertificate(issuer, {
@@ -102,10 +102,10 @@ describe("the rotation of authorities", () => {
     },
     {
       name: "an expired one signs nothing",
-      given: { newest: authority("late", 3_050), previous: old },
+      given: { newest: ca("late", 3_050), previous: old },
       nowMs: 3_060,
       step: "keep",
-      signer: authority("late", 3_050),
+      signer: ca("late", 3_050),
     },
   ] as const;
 
@@ -130,8 +130,8 @@ describe("issued certificates", () => {
   const validity = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2060, 0, 1) };
 
   test("verify against their authority, carry their names and survive a Secret", async () => {
-    const issued = await issueAuthority({ subject: { commonName: "a authority" }, serial: "01", validity });
-    const leaf = await issueCertificate(issued, {
+    const issued = await issueCa({ subject: { commonName: "a authority" }, serial: "01", validity });
+    const cert = await issueCertificate(issued, {
       subject: { commonName: "a" },
       usages: ["server"],
       serial: "02",
@@ -139,9 +139,9 @@ describe("issued certificates", () => {
       dnsNames: ["webhook.ns.svc"],
       ipAddresses: ["127.0.0.1"],
     });
-    const certificate = new X509Certificate(leaf.certificatePem);
-    expect(isPair(leaf)).toBe(true);
-    expect(isPair({ ...leaf, keyPem: issued.keyPem })).toBe(false);
+    const certificate = new X509Certificate(cert.certificatePem);
+    expect(isPair(cert)).toBe(true);
+    expect(isPair({ ...cert, keyPem: issued.keyPem })).toBe(false);
     expect(certificate.checkIssued(new X509Certificate(issued.certificatePem))).toBe(true);
     expect(certificate.checkHost("webhook.ns.svc")).toBe("webhook.ns.svc");
     expect(certificate.checkIP("127.0.0.1")).toBe("127.0.0.1");
@@ -150,7 +150,7 @@ describe("issued certificates", () => {
     const kept = {
       newest: { ...issued, announcedMs: validity.notBeforeMs + 300_000, expiresMs: validity.notAfterMs },
     };
-    expect(readAuthorities(secretOf({ namespace: "n", name: "s" }, kept))).toEqual(kept);
+    expect(readCaSet(secretOf({ namespace: "n", name: "s" }, kept))).toEqual(kept);
   });
 
   test("a Secret with half an authority holds none", () => {
@@ -158,16 +158,14 @@ describe("issued certificates", () => {
       "tls.crt": Buffer.from(makeTestCertificate("x").certPem).toString("base64"),
       "tls.key": "",
     };
-    expect(
-      readAuthorities({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data }),
-    ).toBeUndefined();
+    expect(readCaSet({ apiVersion: "v1", kind: "Secret", metadata: { name: "s" }, data })).toBeUndefined();
   });
 });
 
 describe("supplied files", () => {
   test("are read again when they change, and a half-written pair changes nothing", async () => {
-    await using folder = await makeTempFolder();
-    const [certificatePath, keyPath] = [join(folder.path, "tls.crt"), join(folder.path, "tls.key")];
+    await using directory = await makeTempDirectory();
+    const [certificatePath, keyPath] = [join(directory.path, "tls.crt"), join(directory.path, "tls.key")];
     const system = new VirtualSystem();
     let failures = 0;
     const observer = { certificateReadFailed: () => (failures += 1) };
@@ -195,20 +193,20 @@ describe("supplied files", () => {
 describe("[faults/17] a clock that jumps by a day, again and again", () => {
   const dayMs = 24 * 60 * 60_000;
   const shipped = {
-    authorityMs: 365 * dayMs,
+    caMs: 365 * dayMs,
     servingMs: 30 * dayMs,
     propagationMs: 5 * 60_000,
     retirementMs: 30 * dayMs,
   };
-  const begin: Authority = {
+  const begin: Ca = {
     certificatePem: "first\n",
     keyPem: "",
     announcedMs: 0,
-    expiresMs: shipped.authorityMs,
+    expiresMs: shipped.caMs,
   };
   /** Plays the jumps, and does each time what the rotation decides. */
   const played = (startMs: number, jumps: readonly number[]) => {
-    let set: Authorities = { newest: begin };
+    let set: CaSet = { newest: begin };
     const steps: string[] = [];
     const unsigned: number[] = [];
     for (const jumpMs of jumps) {
@@ -220,7 +218,7 @@ describe("[faults/17] a clock that jumps by a day, again and again", () => {
             ...begin,
             certificatePem: "next\n",
             announcedMs: nowMs,
-            expiresMs: nowMs + shipped.authorityMs,
+            expiresMs: nowMs + shipped.caMs,
           },
           previous: set.newest,
         };
@@ -231,7 +229,7 @@ describe("[faults/17] a clock that jumps by a day, again and again", () => {
     return { steps, unsigned };
   };
   const toAndFro = Array.from({ length: 40 }, (_, at) => [dayMs, 0, -dayMs, 0][at % 4] ?? 0);
-  const dueMs = (shipped.authorityMs * 2) / 3;
+  const dueMs = (shipped.caMs * 2) / 3;
 
   test.each([
     { name: "in the middle of its life", startMs: dueMs / 2, want: [] },

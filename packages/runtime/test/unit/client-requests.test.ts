@@ -50,7 +50,7 @@ describe("paths", () => {
   });
 
   test("whatever the name, the path has as many segments as meant and decodes to the name", () => {
-    const keepsToItsPlace = (name: string): boolean => {
+    const keepsToItsScope = (name: string): boolean => {
       const segments = new URL(objectPath(configMaps, { name, namespace: "n" }), "http://h").pathname.split(
         "/",
       );
@@ -59,7 +59,7 @@ describe("paths", () => {
     const isRefused = (name: string): boolean => /^\.{0,2}$|[/%]/.test(name) || !name.isWellFormed();
     const names = string({ unit: "binary" }).filter((name) => !isRefused(name));
     expect(() => {
-      assert(property(names, keepsToItsPlace));
+      assert(property(names, keepsToItsScope));
     }).not.toThrow();
   });
 
@@ -143,10 +143,10 @@ describe("lists", () => {
   });
 
   test("items get the kind they lack and keep the keys they have", () => {
-    const answer = parseJson(
+    const response = parseJson(
       '{"metadata":{"resourceVersion":"9","continue":"t"},"items":[{"__proto__":{"x":1},"metadata":{"name":"a"}}]}',
     );
-    const page = pageOf(configMaps, answer);
+    const page = pageOf(configMaps, response);
     expect(page).toMatchObject({ resourceVersion: "9", continueToken: "t" });
     expect(JSON.stringify(page.items[0])).toBe(
       '{"apiVersion":"v1","kind":"ConfigMap","__proto__":{"x":1},"metadata":{"name":"a"}}',
@@ -158,8 +158,8 @@ describe("lists", () => {
   });
 
   test("what is no list is not taken for an empty one", () => {
-    for (const answer of ["oops", null, {}, { message: "no route" }, { kind: "Status" }])
-      expect(() => pageOf(configMaps, answer)).toThrow(/not a list/);
+    for (const response of ["oops", null, {}, { message: "no route" }, { kind: "Status" }])
+      expect(() => pageOf(configMaps, response)).toThrow(/not a list/);
   });
 });
 

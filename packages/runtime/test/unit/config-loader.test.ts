@@ -5,8 +5,8 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import type { System } from "../../src/system/system.ts";
-import { kubeconfig, type KubeconfigParts } from "../support/kubeconfig.ts";
-import { makeTempFolder, type TempFolder } from "../support/temp-folder.ts";
+import { kubeconfig, type KubeconfigOptions } from "../support/kubeconfig.ts";
+import { makeTempDirectory, type TempDirectory } from "../support/temp-directory.ts";
 import { makeTestCertificate } from "../support/test-certificate.ts";
 
 const base64 = (plain: string): string => Buffer.from(plain).toString("base64");
@@ -16,12 +16,12 @@ function systemWith(env: Readonly<Record<string, string>>): System {
   return { ...realSystem(), env };
 }
 
-async function load(folder: TempFolder, content: string | object): Promise<ClusterConfig> {
-  const kubeconfigPath = await folder.write("config", content);
+async function load(directory: TempDirectory, content: string | object): Promise<ClusterConfig> {
+  const kubeconfigPath = await directory.write("config", content);
   return await loadConfig({ system: systemWith({}), kubeconfigPath });
 }
 
-async function faultOf(promise: Promise<unknown>): Promise<ConfigError> {
+async function problemOf(promise: Promise<unknown>): Promise<ConfigError> {
   const error: unknown = await promise.catch((reason: unknown) => reason);
   if (error instanceof ConfigError) return error;
   throw new Error("no ConfigError came", { cause: error });
@@ -29,7 +29,8 @@ async function faultOf(promise: Promise<unknown>): Promise<ConfigError> {
 
 describe("[runtime/RT-26] a broken file gives an error that names file and field", () => {
   const invalid = (field: string): object => ({ code: "configInvalid", field });
-  const user = (fields: NonNullable<KubeconfigParts["user"]>): object => kubeconfig({ user: { ...fields } });
+  const user = (fields: NonNullable<KubeconfigOptions["user"]>): object =>
+    kubeconfig({ user: { ...fields } });
   const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "x" };
   const rows = [
     { name: "no YAML", given: "clusters: [", want: { code: "configNotYaml" } },
@@ -128,36 +129,38 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
     },
   ];
   test.each(rows)("$name", async ({ given, want }) => {
-    await using folder = await makeTempFolder();
-    const fault = await faultOf(load(folder, given));
-    expect(fault).toMatchObject(want);
-    expect(fault.message).toContain(folder.path);
+    await using directory = await makeTempDirectory();
+    const problem = await problemOf(load(directory, given));
+    expect(problem).toMatchObject(want);
+    expect(problem.message).toContain(directory.path);
   });
 
   test("[security/102] no verification is accepted when it is asked for", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const content = kubeconfig({ cluster: { "insecure-skip-tls-verify": true } });
-    const kubeconfigPath = await folder.write("config", content);
+    const kubeconfigPath = await directory.write("config", content);
     const config = await loadConfig({ system: systemWith({}), kubeconfigPath, insecureSkipTlsVerify: true });
     expect(config.tls.insecure).toBe(true);
   });
 
   test("[security/102] a proxy on http: needs no credential", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const content = kubeconfig({ cluster: { server: "http://127.0.0.1:8001" }, user: {} });
-    expect((await load(folder, content)).server).toBe("http://127.0.0.1:8001");
+    expect((await load(directory, content)).server).toBe("http://127.0.0.1:8001");
   });
 
   test("a file that was asked for and is not there", async () => {
-    const fault = await faultOf(loadConfig({ system: systemWith({}), kubeconfigPath: "/nowhere/config" }));
-    expect(fault).toMatchObject({ code: "configNotFound", file: "/nowhere/config" });
+    const problem = await problemOf(
+      loadConfig({ system: systemWith({}), kubeconfigPath: "/nowhere/config" }),
+    );
+    expect(problem).toMatchObject({ code: "configNotFound", file: "/nowhere/config" });
   });
 
   test("[runtime/RT-31] a broken line with a token in it is not quoted", async () => {
-    await using folder = await makeTempFolder();
-    const fault = await faultOf(load(folder, "users:\n- name: a\n  user: {token: canary-token, {\n"));
-    expect(`${fault.message} ${JSON.stringify(fault)} ${String(fault.stack)}`).not.toContain("canary");
-    expect(fault.message).toMatch(/in line 4$/);
+    await using directory = await makeTempDirectory();
+    const problem = await problemOf(load(directory, "users:\n- name: a\n  user: {token: canary-token, {\n"));
+    expect(`${problem.message} ${JSON.stringify(problem)} ${String(problem.stack)}`).not.toContain("canary");
+    expect(problem.message).toMatch(/in line 4$/);
   });
 
   function bomb(): string {
@@ -171,13 +174,13 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
 
 describe("[runtime/RT-26] kubectl's way where the official JavaScript client has another", () => {
   test("of two entries with one name the first wins, and files that are missing do not matter", async () => {
-    await using folder = await makeTempFolder();
-    const first = await folder.write("one", kubeconfig({ user: { token: "first" } }));
-    const second = await folder.write(
+    await using directory = await makeTempDirectory();
+    const first = await directory.write("one", kubeconfig({ user: { token: "first" } }));
+    const second = await directory.write(
       "two",
       kubeconfig({ user: { token: "second" }, cluster: { server: "https://other" } }),
     );
-    const KUBECONFIG = `${folder.path}/none:${first}::${second}`;
+    const KUBECONFIG = `${directory.path}/none:${first}::${second}`;
     const config = await loadConfig({ system: systemWith({ KUBECONFIG }) });
     expect([config.server, await config.credentials.current()]).toEqual([
       "https://a.example:6443",
@@ -186,25 +189,25 @@ describe("[runtime/RT-26] kubectl's way where the official JavaScript client has
   });
 
   test("inline data wins over a file", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const cluster = { "certificate-authority": "none.crt", "certificate-authority-data": base64(certPem) };
-    const config = await load(folder, kubeconfig({ cluster }));
-    expect(await config.tls.authorities.current()).toBe(certPem);
+    const config = await load(directory, kubeconfig({ cluster }));
+    expect(await config.tls.cas.current()).toBe(certPem);
   });
 
   test("tokenFile is relative to its kubeconfig and wins over a token", async () => {
-    await using folder = await makeTempFolder();
-    await folder.write("sub/token", " from-file\n");
-    const config = await load(folder, kubeconfig({ user: { token: "inline", tokenFile: "sub/token" } }));
+    await using directory = await makeTempDirectory();
+    await directory.write("sub/token", " from-file\n");
+    const config = await load(directory, kubeconfig({ user: { token: "inline", tokenFile: "sub/token" } }));
     expect(await config.credentials.current()).toEqual({ token: "from-file" });
   });
 
   test("entries that no context leads to may be half-made or outdated, and fields may be null", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const file = kubeconfig({ user: { token: "t", tokenFile: null } });
     const { clusters, contexts, users } = file as Readonly<Record<string, readonly object[]>>;
     const old = { apiVersion: "client.authentication.k8s.io/v1alpha1", command: "aws" };
-    const config = await load(folder, {
+    const config = await load(directory, {
       ...file,
       clusters: [...(clusters ?? []), { name: "half", cluster: { "insecure-skip-tls-verify": true } }],
       contexts: [
@@ -219,14 +222,14 @@ describe("[runtime/RT-26] kubectl's way where the official JavaScript client has
   });
 
   test.each([undefined, null, ""])("a namespace of %o is the default one", async (namespace) => {
-    await using folder = await makeTempFolder();
-    expect((await load(folder, kubeconfig({ context: { namespace } }))).namespace).toBe("default");
+    await using directory = await makeTempDirectory();
+    expect((await load(directory, kubeconfig({ context: { namespace } }))).namespace).toBe("default");
   });
 
   test("impersonation has groups, uid and extra", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const user = { as: "u", "as-groups": ["g"], "as-uid": "1", "as-user-extra": { k: ["v"] } };
-    const config = await load(folder, kubeconfig({ user, context: { namespace: "n" } }));
+    const config = await load(directory, kubeconfig({ user, context: { namespace: "n" } }));
     expect(config.impersonate).toEqual({ user: "u", groups: ["g"], uid: "1", extra: { k: ["v"] } });
     expect(config.namespace).toBe("n");
   });
@@ -234,50 +237,50 @@ describe("[runtime/RT-26] kubectl's way where the official JavaScript client has
 
 describe("where the configuration is looked for", () => {
   test("below HOME when nothing else is said", async () => {
-    await using folder = await makeTempFolder();
-    await folder.write(".kube/config", kubeconfig({ name: "home" }));
-    expect((await loadConfig({ system: systemWith({ HOME: folder.path }) })).contextName).toBe("home");
+    await using directory = await makeTempDirectory();
+    await directory.write(".kube/config", kubeconfig({ name: "home" }));
+    expect((await loadConfig({ system: systemWith({ HOME: directory.path }) })).contextName).toBe("home");
   });
 
   test("in the pod when there is no file", async () => {
-    await using folder = await makeTempFolder();
-    await folder.write("token", "t\n");
-    await folder.write("ca.crt", certPem);
-    await folder.write("namespace", "mine");
-    const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443", HOME: folder.path };
-    const config = await loadConfig({ system: systemWith(env), serviceAccountFolder: folder.path });
+    await using directory = await makeTempDirectory();
+    await directory.write("token", "t\n");
+    await directory.write("ca.crt", certPem);
+    await directory.write("namespace", "mine");
+    const env = { KUBERNETES_SERVICE_HOST: "fd00::1", KUBERNETES_SERVICE_PORT: "443", HOME: directory.path };
+    const config = await loadConfig({ system: systemWith(env), serviceAccountDirectory: directory.path });
     expect(config).toMatchObject({
       server: "https://[fd00::1]:443",
       namespace: "mine",
       contextName: "in-cluster",
     });
-    expect([await config.credentials.current(), await config.tls.authorities.current()]).toEqual([
+    expect([await config.credentials.current(), await config.tls.cas.current()]).toEqual([
       { token: "t" },
       certPem,
     ]);
   });
 
   test("in a pod whose volume names no namespace it is the default one", async () => {
-    await using folder = await makeTempFolder();
-    await folder.write("token", "t");
-    await folder.write("ca.crt", certPem);
+    await using directory = await makeTempDirectory();
+    await directory.write("token", "t");
+    await directory.write("ca.crt", certPem);
     const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
-    const config = await loadConfig({ system: systemWith(env), serviceAccountFolder: folder.path });
+    const config = await loadConfig({ system: systemWith(env), serviceAccountDirectory: directory.path });
     expect(config).toMatchObject({ server: "https://10.0.0.1:443", namespace: "default" });
   });
 
   test("nowhere else", async () => {
-    expect((await faultOf(loadConfig({ system: systemWith({}) }))).code).toBe("configNotFound");
+    expect((await problemOf(loadConfig({ system: systemWith({}) }))).code).toBe("configNotFound");
   });
 
   test("a certificate and key that do not belong together are refused", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const user = {
       "client-certificate-data": base64(certPem),
       "client-key-data": base64(makeTestCertificate("x").keyPem),
     };
-    expect((await faultOf(load(folder, kubeconfig({ user })))).message).toContain("do not match");
-    const good = await load(folder, kubeconfig({ user: { ...user, "client-key-data": base64(keyPem) } }));
+    expect((await problemOf(load(directory, kubeconfig({ user })))).message).toContain("do not match");
+    const good = await load(directory, kubeconfig({ user: { ...user, "client-key-data": base64(keyPem) } }));
     expect(await good.credentials.current()).toEqual({ certificate: { certPem, keyPem } });
   });
 });

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load-config.ts";
 import { realSystem } from "../../src/system/real-system.ts";
 import { kubeconfig } from "../support/kubeconfig.ts";
-import { makeTempFolder, type TempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory, type TempDirectory } from "../support/temp-directory.ts";
 import { makeTestCertificate } from "../support/test-certificate.ts";
 
 /** What counts of a configuration: where to, whom to trust, who we are. */
@@ -36,7 +36,7 @@ async function ours(
   const { token, basic, certificate } = await config.credentials.current();
   return {
     server: config.server,
-    ca: await config.tls.authorities.current(),
+    ca: await config.tls.cas.current(),
     insecure: config.tls.insecure,
     serverName: config.tls.serverName,
     proxyUrl: config.proxyUrl,
@@ -87,11 +87,11 @@ function text(value: RequestOptions["ca"]): string | undefined {
 
 const base64 = (plain: string): string => Buffer.from(plain).toString("base64");
 const pair = makeTestCertificate("somebody");
-const authority = makeTestCertificate("authority").certPem;
+const ca = makeTestCertificate("authority").certPem;
 
 interface Fixture {
   readonly name: string;
-  readonly make: (folder: TempFolder) => Promise<readonly string[]>;
+  readonly make: (directory: TempDirectory) => Promise<readonly string[]>;
   readonly context?: string;
   readonly insecureSkipTlsVerify?: boolean;
 }
@@ -99,15 +99,15 @@ interface Fixture {
 const fixtures: readonly Fixture[] = [
   {
     name: "a token",
-    make: async (folder) => [await folder.write("c", kubeconfig({ user: { token: "t" } }))],
+    make: async (directory) => [await directory.write("c", kubeconfig({ user: { token: "t" } }))],
   },
   {
     name: "inline data",
-    make: async (folder) => [
-      await folder.write(
+    make: async (directory) => [
+      await directory.write(
         "c",
         kubeconfig({
-          cluster: { "certificate-authority-data": base64(authority) },
+          cluster: { "certificate-authority-data": base64(ca) },
           user: { "client-certificate-data": base64(pair.certPem), "client-key-data": base64(pair.keyPem) },
         }),
       ),
@@ -115,21 +115,21 @@ const fixtures: readonly Fixture[] = [
   },
   {
     name: "relative paths, from a folder of their own",
-    make: async (folder) => {
-      await folder.write("sub/pki/ca.crt", authority);
-      await folder.write("sub/pki/me.crt", pair.certPem);
-      await folder.write("sub/me.key", pair.keyPem);
+    make: async (directory) => {
+      await directory.write("sub/pki/ca.crt", ca);
+      await directory.write("sub/pki/me.crt", pair.certPem);
+      await directory.write("sub/me.key", pair.keyPem);
       const cluster = { "certificate-authority": "pki/ca.crt" };
       const user = { "client-certificate": "./pki/me.crt", "client-key": "../sub/me.key" };
-      return [await folder.write("sub/config", kubeconfig({ cluster, user }))];
+      return [await directory.write("sub/config", kubeconfig({ cluster, user }))];
     },
   },
   {
     name: "another server name, another context",
     context: "b",
-    make: async (folder) => [
-      await folder.write("one", kubeconfig()),
-      await folder.write(
+    make: async (directory) => [
+      await directory.write("one", kubeconfig()),
+      await directory.write(
         "two",
         kubeconfig({ name: "b", cluster: { "tls-server-name": "inner" }, user: { token: "b" } }),
       ),
@@ -137,9 +137,9 @@ const fixtures: readonly Fixture[] = [
   },
   {
     name: "a merge: entries of both, current context of the first",
-    make: async (folder) => [
-      await folder.write("one", { "current-context": "b", clusters: null, contexts: [] }),
-      await folder.write("two", {
+    make: async (directory) => [
+      await directory.write("one", { "current-context": "b", clusters: null, contexts: [] }),
+      await directory.write("two", {
         ...kubeconfig({ name: "b", user: { token: "b" } }),
         "current-context": "x",
       }),
@@ -148,58 +148,64 @@ const fixtures: readonly Fixture[] = [
   {
     name: "no verification",
     insecureSkipTlsVerify: true,
-    make: async (folder) => [
-      await folder.write("c", kubeconfig({ cluster: { "insecure-skip-tls-verify": true } })),
+    make: async (directory) => [
+      await directory.write("c", kubeconfig({ cluster: { "insecure-skip-tls-verify": true } })),
     ],
   },
   {
     name: "a proxy",
-    make: async (folder) => [
-      await folder.write("c", kubeconfig({ cluster: { "proxy-url": "http://proxy.example:3128" } })),
+    make: async (directory) => [
+      await directory.write("c", kubeconfig({ cluster: { "proxy-url": "http://proxy.example:3128" } })),
     ],
   },
   {
     name: "impersonation of a user",
-    make: async (folder) => [await folder.write("c", kubeconfig({ user: { token: "t", as: "jane" } }))],
+    make: async (directory) => [await directory.write("c", kubeconfig({ user: { token: "t", as: "jane" } }))],
   },
   {
     name: "user name and password",
-    make: async (folder) => [await folder.write("c", kubeconfig({ user: { username: "u", password: "p" } }))],
+    make: async (directory) => [
+      await directory.write("c", kubeconfig({ user: { username: "u", password: "p" } })),
+    ],
   },
   {
     name: "a user without credentials",
-    make: async (folder) => [await folder.write("c", kubeconfig({ user: null }))],
+    make: async (directory) => [await directory.write("c", kubeconfig({ user: null }))],
   },
   {
     name: "a server with a path and a slash at its end",
-    make: async (folder) => [
-      await folder.write("c", kubeconfig({ cluster: { server: "https://h/k8s/c1/" } })),
+    make: async (directory) => [
+      await directory.write("c", kubeconfig({ cluster: { server: "https://h/k8s/c1/" } })),
     ],
   },
   {
     name: "an exec plugin that gives a token",
-    make: async (folder) => {
-      const answer = {
+    make: async (directory) => {
+      const response = {
         apiVersion: "client.authentication.k8s.io/v1",
         kind: "ExecCredential",
         status: { token: "from-plugin" },
       };
-      const command = await folder.write("plugin", `#!/bin/sh\necho '${JSON.stringify(answer)}'\n`, 0o700);
+      const command = await directory.write(
+        "plugin",
+        `#!/bin/sh\necho '${JSON.stringify(response)}'\n`,
+        0o700,
+      );
       const exec = { apiVersion: "client.authentication.k8s.io/v1", command, interactiveMode: "Never" };
-      return [await folder.write("c", kubeconfig({ user: { exec } }))];
+      return [await directory.write("c", kubeconfig({ user: { exec } }))];
     },
   },
 ];
 
 describe("[runtime/RT-26] the official client understands the same by", () => {
   test.each(fixtures)("$name", async (fixture) => {
-    await using folder = await makeTempFolder();
-    const files = await fixture.make(folder);
+    await using directory = await makeTempDirectory();
+    const files = await fixture.make(directory);
     expect(await ours(files, fixture)).toEqual(await official(files, fixture.context));
   });
 
   test("YAML with comments and anchors", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const yaml = `# written by hand
 clusters:
 - name: a
@@ -210,7 +216,7 @@ users: [{name: a, user: {token: abc}}]
 contexts: [{name: a, context: {cluster: b, user: a}}]
 current-context: a
 `;
-    const file = await folder.write("c", yaml);
+    const file = await directory.write("c", yaml);
     expect(await ours([file])).toEqual(await official([file]));
   });
 });

@@ -8,7 +8,7 @@ import { loadConfig } from "../../src/config/load-config.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
 import { kubeconfig } from "../support/kubeconfig.ts";
-import { makeTempFolder, type TempFolder } from "../support/temp-folder.ts";
+import { makeTempDirectory, type TempDirectory } from "../support/temp-directory.ts";
 import { makeTestCertificate } from "../support/test-certificate.ts";
 
 const v1 = "client.authentication.k8s.io/v1";
@@ -17,48 +17,52 @@ function virtual(): VirtualSystem {
   return new VirtualSystem({ env: { PATH: process.env["PATH"], CALLER: "here" } });
 }
 
-async function load(folder: TempFolder, system: VirtualSystem, content: object): Promise<ClusterConfig> {
-  return await loadConfig({ system, kubeconfigPath: await folder.write("config", content) });
+async function load(
+  directory: TempDirectory,
+  system: VirtualSystem,
+  content: object,
+): Promise<ClusterConfig> {
+  return await loadConfig({ system, kubeconfigPath: await directory.write("config", content) });
 }
 
 describe("[runtime/RT-11] credentials in files", () => {
   test("a token is read again after a minute, and at once when the server refused it", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = virtual();
-    const tokenFile = await folder.write("token", "one");
-    const { credentials } = await load(folder, system, kubeconfig({ user: { tokenFile } }));
+    const tokenFile = await directory.write("token", "one");
+    const { credentials } = await load(directory, system, kubeconfig({ user: { tokenFile } }));
     const first = await credentials.current();
-    await folder.write("token", "two");
+    await directory.write("token", "two");
     await system.advance(59_000);
     expect(credentials.current()).toBe(first);
     await system.advance(1_000);
     expect(await credentials.current()).toEqual({ token: "two" });
-    await folder.write("token", "three");
+    await directory.write("token", "three");
     expect(await credentials.refresh()).toEqual({ token: "three" });
   });
 
   test("a file that is gone or empty for a while leaves the last good value", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = virtual();
-    const tokenFile = await folder.write("token", "one");
-    const { credentials } = await load(folder, system, kubeconfig({ user: { tokenFile } }));
-    await folder.write("token", "");
+    const tokenFile = await directory.write("token", "one");
+    const { credentials } = await load(directory, system, kubeconfig({ user: { tokenFile } }));
+    await directory.write("token", "");
     expect(await credentials.refresh()).toEqual({ token: "one" });
   });
 
   test("a certificate is renewed only once its key has come too", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = virtual();
     const [old, fresh] = [makeTestCertificate("old"), makeTestCertificate("fresh")];
     const user = {
-      "client-certificate": await folder.write("tls.crt", old.certPem),
-      "client-key": await folder.write("tls.key", old.keyPem),
+      "client-certificate": await directory.write("tls.crt", old.certPem),
+      "client-key": await directory.write("tls.key", old.keyPem),
     };
-    const { credentials } = await load(folder, system, kubeconfig({ user }));
-    await folder.write("tls.crt", fresh.certPem);
+    const { credentials } = await load(directory, system, kubeconfig({ user }));
+    await directory.write("tls.crt", fresh.certPem);
     await system.advance(10_000);
     expect(await credentials.current()).toEqual({ certificate: old });
-    await folder.write("tls.key", fresh.keyPem);
+    await directory.write("tls.key", fresh.keyPem);
     await system.advance(10_000);
     expect(await credentials.current()).toEqual({ certificate: fresh });
   });
@@ -66,8 +70,11 @@ describe("[runtime/RT-11] credentials in files", () => {
 
 describe("[runtime/RT-26] exec plugins", () => {
   /** A plugin that notes each run and its input, and answers with what lies beside it. */
-  async function plugin(folder: TempFolder, answer: object): Promise<Readonly<Record<string, unknown>>> {
-    await folder.write("answer.json", answer);
+  async function plugin(
+    directory: TempDirectory,
+    response: object,
+  ): Promise<Readonly<Record<string, unknown>>> {
+    await directory.write("answer.json", response);
     const script = `#!/bin/sh
 cd "$(dirname "$0")"
 echo run >> runs
@@ -76,7 +83,7 @@ echo "$1 $GREETING $CALLER" > told
 sleep 0.1
 cat answer.json
 `;
-    await folder.write("plugin.sh", script, 0o700);
+    await directory.write("plugin.sh", script, 0o700);
     return {
       apiVersion: v1,
       command: "./plugin.sh",
@@ -91,27 +98,27 @@ cat answer.json
     status: { token, expirationTimestamp },
   });
 
-  const runs = async (folder: TempFolder): Promise<number> =>
-    (await readFile(join(folder.path, "runs"), "utf8")).trim().split("\n").length;
+  const runs = async (directory: TempDirectory): Promise<number> =>
+    (await readFile(join(directory.path, "runs"), "utf8")).trim().split("\n").length;
 
   test("are found relative to their file, get arguments, environment and the cluster's facts", async () => {
-    await using folder = await makeTempFolder();
-    const exec = { ...(await plugin(folder, issued("t"))), provideClusterInfo: true };
+    await using directory = await makeTempDirectory();
+    const exec = { ...(await plugin(directory, issued("t"))), provideClusterInfo: true };
     const extensions = [{ name: "client.authentication.k8s.io/exec", extension: { audience: "x" } }];
     const config = await load(
-      folder,
+      directory,
       virtual(),
       kubeconfig({
         user: { exec },
         cluster: {
           extensions,
           "tls-server-name": "s",
-          "certificate-authority": await folder.write("ca.crt", "CA"),
+          "certificate-authority": await directory.write("ca.crt", "CA"),
         },
       }),
     );
     expect(await config.credentials.current()).toEqual({ token: "t" });
-    expect(JSON.parse(await readFile(join(folder.path, "info"), "utf8"))).toEqual({
+    expect(JSON.parse(await readFile(join(directory.path, "info"), "utf8"))).toEqual({
       apiVersion: v1,
       kind: "ExecCredential",
       spec: {
@@ -124,33 +131,33 @@ cat answer.json
         },
       },
     });
-    expect(await readFile(join(folder.path, "told"), "utf8")).toBe("first hi here\n");
+    expect(await readFile(join(directory.path, "told"), "utf8")).toBe("first hi here\n");
   });
 
   test("run once for all who ask at the same time, and again shortly before the end", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = virtual();
     const end = new Date(system.wallMs() + 600_000).toISOString();
-    const exec = await plugin(folder, issued("one", end));
-    const { credentials } = await load(folder, system, kubeconfig({ user: { exec } }));
+    const exec = await plugin(directory, issued("one", end));
+    const { credentials } = await load(directory, system, kubeconfig({ user: { exec } }));
     await Promise.all(Array.from({ length: 10 }, async () => await credentials.current()));
     await credentials.refresh();
-    expect(await runs(folder)).toBe(1);
+    expect(await runs(directory)).toBe(1);
     system.block(539_000);
     expect(credentials.current()).toEqual({ token: "one" });
-    await folder.write("answer.json", issued("two"));
+    await directory.write("answer.json", issued("two"));
     system.block(2_000);
     expect(await credentials.current()).toEqual({ token: "two" });
-    expect(await runs(folder)).toBe(2);
+    expect(await runs(directory)).toBe(2);
   });
 
   test("that fail before the end leave what still holds; after it they are an error", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = virtual();
-    const exec = await plugin(folder, issued("one", new Date(system.wallMs() + 600_000).toISOString()));
-    const { credentials } = await load(folder, system, kubeconfig({ user: { exec } }));
+    const exec = await plugin(directory, issued("one", new Date(system.wallMs() + 600_000).toISOString()));
+    const { credentials } = await load(directory, system, kubeconfig({ user: { exec } }));
     await credentials.current();
-    await folder.write("plugin.sh", "#!/bin/sh\nexit 7\n", 0o700);
+    await directory.write("plugin.sh", "#!/bin/sh\nexit 7\n", 0o700);
     system.block(590_000);
     expect(await credentials.current()).toEqual({ token: "one" });
     system.block(20_000);
@@ -158,20 +165,21 @@ cat answer.json
   });
 
   test("that hang before the end hold nobody up, and those that fail are left alone for a while", async () => {
-    await using folder = await makeTempFolder();
+    await using directory = await makeTempDirectory();
     const system = virtual();
-    const exec = await plugin(folder, issued("one", new Date(system.wallMs() + 600_000).toISOString()));
-    const { credentials } = await load(folder, system, kubeconfig({ user: { exec } }));
+    const exec = await plugin(directory, issued("one", new Date(system.wallMs() + 600_000).toISOString()));
+    const { credentials } = await load(directory, system, kubeconfig({ user: { exec } }));
     await credentials.current();
-    await folder.write("plugin.sh", "#!/bin/sh\necho run >> $(dirname $0)/runs\nsleep 1\nexit 7\n", 0o700);
+    await directory.write("plugin.sh", "#!/bin/sh\necho run >> $(dirname $0)/runs\nsleep 1\nexit 7\n", 0o700);
     system.block(550_000);
     const first = credentials.current();
     expect(await credentials.current()).toEqual({ token: "one" });
     await system.advance(5_000);
     expect(await first).toEqual({ token: "one" });
     await expect(credentials.refresh()).rejects.toThrow("credential plugin failed (7)");
-    for (let asked = 0; asked < 10; asked += 1) expect(await credentials.current()).toEqual({ token: "one" });
-    expect(await runs(folder)).toBe(2);
+    for (let requested = 0; requested < 10; requested += 1)
+      expect(await credentials.current()).toEqual({ token: "one" });
+    expect(await runs(directory)).toBe(2);
   });
 
   const broken = [
@@ -196,14 +204,14 @@ cat answer.json
     },
   ];
   test.each(broken)("one that $name is named with file and field", async ({ command, output, want }) => {
-    await using folder = await makeTempFolder();
-    await folder.write("answer.sh", `#!/bin/sh\necho '${output}'\n`, 0o700);
+    await using directory = await makeTempDirectory();
+    await directory.write("answer.sh", `#!/bin/sh\necho '${output}'\n`, 0o700);
     const exec = { apiVersion: v1, command, args: ["--password=canary"], installHint: "install it" };
-    const { credentials } = await load(folder, virtual(), kubeconfig({ user: { exec } }));
-    const fault: unknown = await credentials.refresh().catch((reason: unknown) => reason);
-    expect(fault).toBeInstanceOf(ConfigError);
-    expect(fault).toMatchObject({ code: "credentialPluginFailed", field: "users[0].user.exec.command" });
-    expect(String(fault)).toContain(want);
-    expect(`${String(fault)}${JSON.stringify(fault)}`).not.toContain("canary");
+    const { credentials } = await load(directory, virtual(), kubeconfig({ user: { exec } }));
+    const problem: unknown = await credentials.refresh().catch((reason: unknown) => reason);
+    expect(problem).toBeInstanceOf(ConfigError);
+    expect(problem).toMatchObject({ code: "credentialPluginFailed", field: "users[0].user.exec.command" });
+    expect(String(problem)).toContain(want);
+    expect(`${String(problem)}${JSON.stringify(problem)}`).not.toContain("canary");
   });
 });

@@ -10,23 +10,23 @@ describe("the slow resync", () => {
   test("looks at each object once in about ten hours, never at all of them together", async () => {
     const system = new VirtualSystem();
     const stopping = new AbortController();
-    const looks: { readonly key: string; readonly atMs: number }[] = [];
+    const observations: { readonly key: string; readonly atMs: number }[] = [];
     const running = runSlowResync(
       {
         system,
         everyMs: 10 * hourMs,
         keys: () => keys,
-        enqueue: (key) => looks.push({ key, atMs: system.monotonicMs() }),
+        enqueue: (key) => observations.push({ key, atMs: system.monotonicMs() }),
       },
       stopping.signal,
     );
     await system.advance(7.9 * hourMs);
-    expect(looks).toEqual([]);
+    expect(observations).toEqual([]);
     await system.advance(101 * hourMs);
-    const perKey = keys.map((key) => looks.filter((look) => look.key === key).length);
+    const perKey = keys.map((key) => observations.filter((observation) => observation.key === key).length);
     expect(Math.min(...perKey)).toBeGreaterThanOrEqual(9);
     expect(Math.max(...perKey)).toBeLessThanOrEqual(12);
-    const atOnce = Map.groupBy(looks, ({ atMs }) => atMs);
+    const atOnce = Map.groupBy(observations, ({ atMs }) => atMs);
     expect(Math.max(...[...atOnce.values()].map(({ length }) => length))).toBeLessThanOrEqual(3);
 
     stopping.abort();

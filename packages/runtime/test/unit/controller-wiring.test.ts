@@ -60,7 +60,7 @@ function wired() {
   sources.wire({
     enqueue: (key, priority, afterMs = 0) => enqueued.push(`${key} ${priority} ${afterMs}`),
     reenqueuer: { keep: (key, forMs) => kept.push(`${key} ${forMs}`) },
-    onGone: ({ metadata }) => gone.push(metadata.name),
+    onDeleted: ({ metadata }) => gone.push(metadata.name),
   });
   return { fake, sources, enqueued, kept, gone };
 }
@@ -222,7 +222,7 @@ describe("a followed object with a watch of its own", () => {
     /** One reconcile that follows these Secrets; gives what each follow said. */
     const reconcile = (key: string, ...names: readonly string[]): readonly string[] => {
       const reconciled = watches.begin(key);
-      const said = names.map((name) => {
+      const output = names.map((name) => {
         try {
           const [namespace = "", own = ""] = name.includes("/") ? name.split("/") : ["ns", name];
           const found = watches.follow(reconciled, { kind: secrets, ref: { namespace, name: own } });
@@ -232,7 +232,7 @@ describe("a followed object with a watch of its own", () => {
         }
       });
       reconciled.end();
-      return said;
+      return output;
     };
     return { fake, woken, watches, reconcile };
   }

@@ -18,7 +18,7 @@ function anObject(at: number, version: number): KubeObject {
 
 test("[runtime/RT-08] 50,000 events before a slow consumer become at most one key per object, with the latest state", async () => {
   const system = realSystem();
-  const told = Promise.withResolvers<undefined>();
+  const reported = Promise.withResolvers<undefined>();
   let readAhead = 0;
   async function* body(): AsyncGenerator<Uint8Array> {
     yield await Promise.resolve(Buffer.from(bookmark("10", "end")));
@@ -29,7 +29,7 @@ test("[runtime/RT-08] 50,000 events before a slow consumer become at most one ke
       yield Buffer.from(lines.join(""));
       readAhead += 100;
     }
-    told.resolve(undefined);
+    reported.resolve(undefined);
   }
   let opened = 0;
   const informer = new Informer({
@@ -69,7 +69,7 @@ test("[runtime/RT-08] 50,000 events before a slow consumer become at most one ke
     }
   };
   const consuming = slow();
-  await told.promise;
+  await reported.promise;
   expect(readAhead).toBe(events);
   while (queue.size > 0) await system.sleep(10);
   stop.abort();

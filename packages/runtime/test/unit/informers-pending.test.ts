@@ -5,7 +5,7 @@ import { type InformerHandle, InformerPool } from "../../src/informers/informer-
 import { defineKind, type Kind } from "../../src/object/kind.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { VirtualSystem } from "../../src/testing/virtual-system.ts";
-import { kindNotServed } from "../../src/transport/answer-error.ts";
+import { kindNotServed } from "../../src/transport/response-error.ts";
 import type { Transport } from "../../src/transport/transport.ts";
 import type { StreamQuery, WatchSource } from "../../src/watch/watch-source.ts";
 import { bookmark, frame, ScriptedSource, type ScriptedStream } from "../support/scripted-source.ts";
@@ -28,10 +28,10 @@ function refusalOf(status: number, refused: ApiError["class"], reason: string): 
 
 /** Definitions whose stream is empty until `tell` is called. */
 class Definitions implements WatchSource {
-  readonly #told = Promise.withResolvers<string>();
+  readonly #reported = Promise.withResolvers<string>();
 
   tell(definition: KubeObject): void {
-    this.#told.resolve(frame("ADDED", definition));
+    this.#reported.resolve(frame("ADDED", definition));
   }
 
   async open({ signal }: StreamQuery): Promise<AsyncIterable<Uint8Array>> {
@@ -48,7 +48,7 @@ class Definitions implements WatchSource {
     signal.addEventListener("abort", () => {
       resolve(undefined);
     });
-    const text = await Promise.race([this.#told.promise, over]);
+    const text = await Promise.race([this.#reported.promise, over]);
     if (text !== undefined) yield Buffer.from(text);
     await over;
   }
@@ -129,11 +129,11 @@ describe("a kind that may not be watched", () => {
   test("is known as such, does not count as synced, and is tried at once when somebody has reason to", async () => {
     const unavailable = refusalOf(503, "transient", "ServiceUnavailable");
     const refusals = Array.from({ length: 20 }, () => ({ refuse: forbidden }));
-    const answer = { chunks: [bookmark("10", "end")] };
+    const response = { chunks: [bookmark("10", "end")] };
     const { system, source, handle } = waitForWidgets(new Definitions(), [
       ...refusals,
       { refuse: unavailable },
-      answer,
+      response,
     ]);
     const isSettled = isDone(handle.synced);
     await system.advance(0);
@@ -143,12 +143,12 @@ describe("a kind that may not be watched", () => {
     expect(source.queries.length).toBeLessThan(20);
     while (source.queries.length < 21) {
       handle.retryNow();
-      const isAnswered = isDone(handle.firstResponse);
+      const isDecided = isDone(handle.firstResponse);
       // Somebody else asks before the answer is there: whoever waits already must not be forgotten.
       handle.retryNow();
       await system.advance(0);
       // Trouble of another sort is no answer.
-      expect(isAnswered()).toBe(source.queries.length < 21);
+      expect(isDecided()).toBe(source.queries.length < 21);
       expect([handle.isForbidden, isSettled()]).toEqual([true, false]);
     }
     handle.retryNow();

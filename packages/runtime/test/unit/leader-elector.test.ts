@@ -132,8 +132,8 @@ describe("a candidate", () => {
     const store = new LeaseStore();
     const a = run(store, system);
     const sent: string[] = [];
-    const world = { create: async () => await Promise.resolve(sent.push("write")) } as unknown as Client;
-    const guarded = guardWrites(world, a.elector);
+    const state = { create: async () => await Promise.resolve(sent.push("write")) } as unknown as Client;
+    const guarded = guardWrites(state, a.elector);
     const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "x", namespace: "n" } };
     await system.advance(5_000);
     await guarded.create(configMaps, object);
@@ -165,9 +165,9 @@ describe("a candidate", () => {
         find,
         create,
         replace: async (kind, object, options) => {
-          const answer = await replace(kind, object, options);
+          const response = await replace(kind, object, options);
           if (isSlow) await system.sleep(12_000);
-          return answer;
+          return response;
         },
       },
     });
@@ -193,10 +193,10 @@ describe("a candidate", () => {
         find,
         create,
         replace: async (kind, object, options) => {
-          const answer = await replace(kind, object, options);
+          const response = await replace(kind, object, options);
           losses -= 1;
           if (losses === 0) throw failure("timeout", true);
-          return answer;
+          return response;
         },
       },
     });

@@ -15,7 +15,7 @@ import {
 import { createdLease, type Lease, releasedLease, renewedLease, takenLease } from "../../src/leader/lease.ts";
 import { LeaseStore } from "../support/lease-store.ts";
 
-type Answer =
+type HttpResponse =
   | { readonly kind: "read"; readonly lease: Lease | undefined }
   | { readonly kind: "wrote"; readonly lease: Lease }
   | { readonly kind: "failed" };
@@ -23,8 +23,8 @@ type Answer =
 /** A request on its way; `serve` is what the API server does when it arrives, whenever that is. */
 interface Flight {
   readonly sentMs: number;
-  readonly serve: () => Answer;
-  answer: Answer | undefined;
+  readonly serve: () => HttpResponse;
+  response: HttpResponse | undefined;
 }
 
 /** A candidate made of nothing but the pure functions, with a clock of its own that is off and runs fast or slow. */
@@ -62,43 +62,46 @@ class Candidate {
     const step = nextStep(this.#election, this.settings, nowMs);
     const writer = { ...this.settings, wallMs: Math.abs(Math.round(nowMs)) };
     const ref = { name: "l", namespace: "n" };
-    const read = (): Answer => ({ kind: "read", lease: this.#store.read() });
-    const write = (lease: Lease) => (): Answer => ({ kind: "wrote", lease: this.#store.replace(lease) });
-    const serve = ((): (() => Answer) => {
+    const read = (): HttpResponse => ({ kind: "read", lease: this.#store.read() });
+    const write = (lease: Lease) => (): HttpResponse => ({
+      kind: "wrote",
+      lease: this.#store.replace(lease),
+    });
+    const serve = ((): (() => HttpResponse) => {
       if (!doesWrite) return read;
       if (step.kind === "wait") return read;
       if (step.kind === "create")
         return () => ({ kind: "wrote", lease: this.#store.create(createdLease(ref, writer)) });
       return write(step.kind === "take" ? takenLease(step.lease, writer) : renewedLease(step.lease, writer));
     })();
-    this.#flight = { sentMs: nowMs, serve: guarded(serve), answer: undefined };
+    this.#flight = { sentMs: nowMs, serve: guarded(serve), response: undefined };
   }
 
   /** The request reaches the server. */
   arrive(): void {
-    if (this.#flight !== undefined) this.#flight.answer ??= this.#flight.serve();
+    if (this.#flight !== undefined) this.#flight.response ??= this.#flight.serve();
   }
 
   /** The answer reaches the candidate. */
   receive(globalMs: number): void {
     const flight = this.#flight;
-    if (flight?.answer === undefined) return;
+    if (flight?.response === undefined) return;
     this.#flight = undefined;
     const nowMs = this.#clock(globalMs);
-    if (flight.answer.kind === "failed") return;
-    if (flight.answer.kind === "read") {
-      this.#election = noteRead(this.#election, flight.answer.lease, nowMs);
+    if (flight.response.kind === "failed") return;
+    if (flight.response.kind === "read") {
+      this.#election = noteRead(this.#election, flight.response.lease, nowMs);
       if (isSuperseded(this.#election, this.settings)) this.#election = stepDown(this.#election);
       return;
     }
-    this.#election = noteHeld(flight.answer.lease, flight.sentMs);
+    this.#election = noteHeld(flight.response.lease, flight.sentMs);
   }
 
   /** The candidate waits no longer; the request may still arrive. */
   giveUp(): void {
     const flight = this.#flight;
     this.#flight = undefined;
-    if (flight !== undefined && flight.answer === undefined) this.strays.push(flight);
+    if (flight !== undefined && flight.response === undefined) this.strays.push(flight);
   }
 
   /** Stops acting, then gives the lease back; whether that request arrives is another matter. */
@@ -110,12 +113,12 @@ class Candidate {
     this.strays.push({
       sentMs: 0,
       serve: guarded(() => ({ kind: "wrote", lease: this.#store.replace(released) })),
-      answer: undefined,
+      response: undefined,
     });
   }
 }
 
-function guarded(serve: () => Answer): () => Answer {
+function guarded(serve: () => HttpResponse): () => HttpResponse {
   return () => {
     try {
       return serve();
@@ -157,7 +160,7 @@ const clock = fc.record({
 });
 
 /** One API server, three candidates, and the time. */
-class World {
+class State {
   readonly store = new LeaseStore();
   readonly candidates: readonly Candidate[];
   nowMs = 0;
@@ -227,10 +230,10 @@ describe("[runtime/RT-09] the election as a model", () => {
         fc.array(move, { maxLength: 100, size: "max" }),
         fc.tuple(clock, clock, clock),
         (moves, clocks) => {
-          const world = new World(clocks);
+          const state = new State(clocks);
           for (const step of moves) {
-            world.play(step);
-            const writers = world.candidates.filter((candidate) => candidate.mayWrite(world.nowMs));
+            state.play(step);
+            const writers = state.candidates.filter((candidate) => candidate.mayWrite(state.nowMs));
             expect(writers.length).toBeLessThanOrEqual(1);
             terms += writers.length;
           }

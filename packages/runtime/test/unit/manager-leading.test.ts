@@ -62,7 +62,7 @@ function stage(passMs: number): Scene {
       settled: async () => {
         await settled.promise;
       },
-      answered: async () => {
+      responded: async () => {
         await settled.promise;
       },
       work,
@@ -168,7 +168,7 @@ test("[runtime/RT-10] no controller can write while its replica's time is over, 
       return {
         name: "spy",
         settled: async () => await Promise.resolve(),
-        answered: async () => await Promise.resolve(),
+        responded: async () => await Promise.resolve(),
         work: async () => await Promise.resolve(),
         report: () => ({ name: "spy", queued: 0, active: 0, forbidden: [] }),
         stop: async () => await Promise.resolve(),

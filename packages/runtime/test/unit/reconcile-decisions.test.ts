@@ -8,7 +8,7 @@ import { conditionsFor } from "../../src/reconcile/condition.ts";
 import { judgeFailure } from "../../src/reconcile/judge-failure.ts";
 import { lifecycle } from "../../src/reconcile/lifecycle.ts";
 import { held, settled, stalled, waiting } from "../../src/reconcile/outcome.ts";
-import { firstAnswer, type Rule } from "../../src/reconcile/recipe.ts";
+import { firstDecision, type Rule } from "../../src/reconcile/recipe.ts";
 import { isStatusCurrent, statusFor } from "../../src/reconcile/status-writer.ts";
 
 const why = { reason: "Because", message: "Because of it." };
@@ -247,18 +247,18 @@ describe("statusFor", () => {
 });
 
 describe("firstAnswer", () => {
-  const rule = (name: string, answers: boolean): Rule<number, never> => ({
+  const rule = (name: string, responses: boolean): Rule<number, never> => ({
     name,
-    answer: () => (answers ? { actions: [], outcome: settled() } : undefined),
+    decide: () => (responses ? { actions: [], outcome: settled() } : undefined),
   });
 
   test("the first rule that does not pass decides", () => {
     expect(
-      firstAnswer([rule("a", false), rule("b", true), rule("c", true)], 1, new Date(now)).rule.name,
+      firstDecision([rule("a", false), rule("b", true), rule("c", true)], 1, new Date(now)).rule.name,
     ).toBe("b");
   });
 
   test("a recipe whose rules all pass is a fault", () => {
-    expect(() => firstAnswer([rule("a", false)], 1, new Date(now))).toThrow(/no rule answered/);
+    expect(() => firstDecision([rule("a", false)], 1, new Date(now))).toThrow(/no rule answered/);
   });
 });

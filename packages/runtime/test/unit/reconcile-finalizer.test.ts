@@ -34,7 +34,7 @@ async function run(
   const done = new Set<string>();
   const recipe: Recipe<ConfigMap, string, never> = {
     finalizer,
-    rules: [{ name: "only", answer: () => ({ actions: [], outcome: settled() }) }],
+    rules: [{ name: "only", decide: () => ({ actions: [], outcome: settled() }) }],
     observe: async () => await Promise.resolve(String(done.add("work").size)),
     perform: async () => {
       await Promise.resolve();

@@ -12,23 +12,23 @@ const again = waiting({ reason: "Writing", message: "Writes." }, 0);
 
 interface Work {
   /** What happened, in order. */
-  readonly told: readonly string[];
+  readonly reported: readonly string[];
   readonly failure?: unknown;
 }
 
 /** Performs the verdict; each action takes a second. */
 async function perform(verdict: Verdict<number>, failing?: number): Promise<Work> {
-  const told: string[] = [];
+  const reported: string[] = [];
   let nowMs = 0;
   const recipe: Recipe<ConfigMap, string, number> = {
-    rules: [{ name: "only", answer: () => verdict }],
+    rules: [{ name: "only", decide: () => verdict }],
     observe: async () => await Promise.resolve("seen"),
     perform: async (action) => {
-      told.push(`${action} begins`);
+      reported.push(`${action} begins`);
       await Promise.resolve();
       nowMs += 1_000;
       if (action === failing) throw new Error(`${action} fails`);
-      told.push(`${action} ends`);
+      reported.push(`${action} ends`);
     },
     cleanUp: async () => await Promise.resolve(settled()),
   };
@@ -37,36 +37,36 @@ async function perform(verdict: Verdict<number>, failing?: number): Promise<Work
   const runner = new RecipeRunner(recipe, { kind: configMaps, system, isLatest: () => true });
   try {
     await runner.run(asLive(object), ctx);
-    return { told };
+    return { reported };
   } catch (failure) {
-    return { told, failure };
+    return { reported, failure };
   }
 }
 
 describe("the actions of a verdict", () => {
   test("are taken one after the other by default", async () => {
-    const { told } = await perform({ actions: [1, 2], outcome: settled() });
-    expect(told).toEqual(["1 begins", "1 ends", "2 begins", "2 ends"]);
+    const { reported } = await perform({ actions: [1, 2], outcome: settled() });
+    expect(reported).toEqual(["1 begins", "1 ends", "2 begins", "2 ends"]);
   });
 
   test("are taken so many at a time", async () => {
-    const { told } = await perform({ actions: [1, 2, 3], inFlight: 2, outcome: settled() });
-    expect(told.slice(0, 2)).toEqual(["1 begins", "2 begins"]);
-    expect(told.filter((text) => text.endsWith("ends"))).toHaveLength(3);
+    const { reported } = await perform({ actions: [1, 2, 3], inFlight: 2, outcome: settled() });
+    expect(reported.slice(0, 2)).toEqual(["1 begins", "2 begins"]);
+    expect(reported.filter((text) => text.endsWith("ends"))).toHaveLength(3);
   });
 
   test("are not begun after the time for it is over", async () => {
-    const { told } = await perform({
+    const { reported } = await perform({
       actions: [1, 2, 3],
       beginWithinMs: 1_500,
       outcome: again,
     });
-    expect(told).toEqual(["1 begins", "1 ends", "2 begins", "2 ends"]);
+    expect(reported).toEqual(["1 begins", "1 ends", "2 begins", "2 ends"]);
   });
 
   test("are not begun after one has failed", async () => {
-    const { told, failure } = await perform({ actions: [1, 2, 3], outcome: settled() }, 2);
-    expect(told).toEqual(["1 begins", "1 ends", "2 begins"]);
+    const { reported, failure } = await perform({ actions: [1, 2, 3], outcome: settled() }, 2);
+    expect(reported).toEqual(["1 begins", "1 ends", "2 begins"]);
     expect(failure).toEqual(new Error("2 fails"));
   });
 });
@@ -80,11 +80,11 @@ describe("perform", () => {
     };
     const deletion = defineDeletion<ConfigMap, readonly string[], string>({
       observe: async ({ metadata }) => await Promise.resolve([metadata.name, "left"]),
-      rules: [{ name: "only", answer: () => ({ actions: ["delete"], outcome: settled() }) }],
+      rules: [{ name: "only", decide: () => ({ actions: ["delete"], outcome: settled() }) }],
       perform: act,
     });
     const recipe: Recipe<ConfigMap, string, string> = {
-      rules: [{ name: "only", answer: (seen) => ({ actions: [`write ${seen}`], outcome: settled() }) }],
+      rules: [{ name: "only", decide: (seen) => ({ actions: [`write ${seen}`], outcome: settled() }) }],
       observe: async ({ metadata }) => await Promise.resolve(`${metadata.name} seen`),
       perform: act,
       deletion,
@@ -122,7 +122,7 @@ async function count({
     rules: [
       {
         name: "step",
-        answer: (seen) =>
+        decide: (seen) =>
           seen === goal
             ? { actions: [], outcome: settled(), status: { count: seen } }
             : { actions: [seen + 1], isInterim: true, outcome: again, status: { count: seen + 1 } },

@@ -16,7 +16,7 @@ const things = defineKind<Thing>({
   scope: "Namespaced",
 });
 const now = new Date("2026-01-01T00:00:00Z");
-const wish = { outcome: settled(), content: { nodes: 3 }, now };
+const settings = { outcome: settled(), content: { nodes: 3 }, now };
 const object: Live<Thing> = {
   apiVersion: "v1",
   kind: "Thing",
@@ -49,17 +49,17 @@ describe("the status of a reconcile", () => {
   test("is written once, and not again while it says the same", async () => {
     const { client, sent } = serverWith(object, 0);
     const statuses = writer();
-    expect(await statuses.write(client, object, wish)).toBe(true);
+    expect(await statuses.write(client, object, settings)).toBe(true);
     const { status } = sent[0] ?? {};
     const written = { ...object, ...(status === undefined ? {} : { status }) };
-    expect(await statuses.write(client, written, wish)).toBe(false);
+    expect(await statuses.write(client, written, settings)).toBe(false);
     expect(sent).toHaveLength(1);
   });
 
   test("speaks of the generation that was worked on, also after a conflict with a new one", async () => {
     const fresh = { ...object, metadata: { ...object.metadata, generation: 5, resourceVersion: "2" } };
     const { client, sent } = serverWith(fresh, 1);
-    expect(await writer().write(client, object, wish)).toBe(true);
+    expect(await writer().write(client, object, settings)).toBe(true);
     expect(sent.map(({ status }) => status?.["observedGeneration"])).toEqual([4, 4]);
   });
 
@@ -68,13 +68,13 @@ describe("the status of a reconcile", () => {
     { name: "is another one by now", fresh: { ...object, metadata: { ...object.metadata, uid: "other" } } },
   ])("is not written when the object $name", async ({ fresh }) => {
     const { client, sent } = serverWith(fresh, 1);
-    expect(await writer().write(client, object, wish)).toBe(false);
+    expect(await writer().write(client, object, settings)).toBe(false);
     expect(sent).toHaveLength(1);
   });
 
   test("names the version that was seen, except in the fifth attempt, and then gives up", async () => {
     const { client, sent } = serverWith(object, 9);
-    await expect(writer().write(client, object, wish)).rejects.toBe(conflict);
+    await expect(writer().write(client, object, settings)).rejects.toBe(conflict);
     const versions = sent.map(({ metadata }) => metadata.resourceVersion);
     expect(versions).toEqual(["1", "1", "1", "1", undefined]);
   });

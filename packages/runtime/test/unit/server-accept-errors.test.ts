@@ -33,10 +33,10 @@ test("a connection that cannot be accepted does not end the process", async () =
   };
   const log = { isDebug: true, debug: say, info: say, warn: say, error: say, with: () => log };
   const { certificates } = await makeServing();
-  const place = { system, log, port: 0, host: "127.0.0.1" };
-  await using webhooks = new WebhookServer({ ...place, certificates, routes: [] });
+  const location = { system, log, port: 0, host: "127.0.0.1" };
+  await using webhooks = new WebhookServer({ ...location, certificates, routes: [] });
   const metrics = { render: async () => await Promise.resolve(""), contentType: "text/plain" };
-  await using telemetry = new TelemetryServer({ ...place, metrics });
+  await using telemetry = new TelemetryServer({ ...location, metrics });
   const servers = await listeningDuring(async () => {
     await webhooks.listen();
     await telemetry.listen();

@@ -100,19 +100,19 @@ describe("[runtime/RT-07] the store never goes backwards", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 50 }), (script) => {
         const store = emptySyncedStore();
-        const told = new Map<string, KubeObject>();
+        const reported = new Map<string, KubeObject>();
         let version = 8;
         for (const { do: what, name, label } of script) {
           version += 1;
           const object = anObject(name, version, { label });
           if (what === "upsert") {
             store.upsert(object);
-            told.set(name, object);
-          } else if (what === "remove" && told.delete(name)) store.remove(object);
+            reported.set(name, object);
+          } else if (what === "remove" && reported.delete(name)) store.remove(object);
           else if (what === "write") store.noteWrite(object);
           else if (what === "relist") {
             store.beginReplace(false);
-            for (const known of told.values()) store.upsert(known);
+            for (const known of reported.values()) store.upsert(known);
             store.endReplace(String(version));
           }
           if (what !== "write") store.advance(String(version));
@@ -122,7 +122,7 @@ describe("[runtime/RT-07] the store never goes backwards", () => {
         store.advance(String(version + 1));
         expect(contents(store)).toEqual(
           Object.fromEntries(
-            [...told]
+            [...reported]
               .toSorted(([one], [other]) => one.localeCompare(other))
               .map(([name, { metadata }]) => [name, metadata.resourceVersion]),
           ),

@@ -4,7 +4,7 @@ import { fixedSource } from "../../src/config/cluster-config.ts";
 import { ConfigError } from "../../src/errors.ts";
 import { Identity } from "../../src/transport/identity.ts";
 
-const tls = { authorities: fixedSource<string | undefined>(undefined), insecure: false };
+const tls = { cas: fixedSource<string | undefined>(undefined), insecure: false };
 
 test.each([
   { name: "a token", given: { token: "t" }, want: "configInsecure" },

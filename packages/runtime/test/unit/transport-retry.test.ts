@@ -85,12 +85,12 @@ describe("the deadline", () => {
   test("ends by time, tells its listener once, and cuts a sleep short", async () => {
     const system = new VirtualSystem();
     using deadline = new Deadline(system, 1_000);
-    let told = 0;
+    let reported = 0;
     deadline.onEnd(() => {
-      told += 1;
+      reported += 1;
     });
     await system.advance(999);
-    expect([deadline.ended, told, deadline.remainingMs]).toEqual([undefined, 0, 1]);
+    expect([deadline.ended, reported, deadline.remainingMs]).toEqual([undefined, 0, 1]);
     const slept = deadline.sleep(60_000);
     await system.advance(1);
     await slept;

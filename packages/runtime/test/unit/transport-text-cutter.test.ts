@@ -7,9 +7,11 @@ const limitBytes = 16;
 
 function cut(text: string, cuts: readonly number[] = []): string {
   const bytes = Buffer.from(text);
-  const places = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
+  const locations = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
   const cutter = new TextCutter(limitBytes);
-  const chunks = places.map((from, at) => cutter.cut(bytes.subarray(from, places[at + 1] ?? bytes.length)));
+  const chunks = locations.map((from, at) =>
+    cutter.cut(bytes.subarray(from, locations[at + 1] ?? bytes.length)),
+  );
   return Buffer.concat([...chunks, cutter.end()]).toString();
 }
 
@@ -46,8 +48,8 @@ describe("TextCutter", () => {
     fc.assert(
       fc.property(value, fc.array(fc.nat({ max: 300 })), (given, cuts) => {
         const text = JSON.stringify(given);
-        const places = cuts.map((place) => Math.min(place, Buffer.byteLength(text)));
-        expect(JSON.parse(cut(text, places))).toEqual(emptied(given));
+        const locations = cuts.map((location) => Math.min(location, Buffer.byteLength(text)));
+        expect(JSON.parse(cut(text, locations))).toEqual(emptied(given));
       }),
     );
   });

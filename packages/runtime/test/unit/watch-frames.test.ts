@@ -8,9 +8,9 @@ const options = { keepManagedFields: false, kindName: "Thing" };
 
 function split(bytes: Uint8Array, cuts: readonly number[]): readonly string[] {
   const splitter = new FrameSplitter();
-  const places = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
-  return places.flatMap((from, at) => [
-    ...splitter.frames(bytes.subarray(from, places[at + 1] ?? bytes.length)),
+  const locations = [0, ...cuts.toSorted((one, other) => one - other), bytes.length];
+  return locations.flatMap((from, at) => [
+    ...splitter.frames(bytes.subarray(from, locations[at + 1] ?? bytes.length)),
   ]);
 }
 

@@ -217,13 +217,13 @@ describe("a reflector", () => {
   });
 
   test.each([
-    { name: "a refusal says nothing of the version", doubt: { status: 403 }, asked: ["7"] },
-    { name: "no response leaves it in doubt", doubt: {}, asked: ["7", "7"] },
-  ])("$name", async ({ doubt, asked }) => {
+    { name: "a refusal says nothing of the version", doubt: { status: 403 }, requested: ["7"] },
+    { name: "no response leaves it in doubt", doubt: {}, requested: ["7", "7"] },
+  ])("$name", async ({ doubt, requested }) => {
     const scene = play([{ ...first, end: broken }, { chunks: [] }]);
     scene.source.doubts.push(new ApiError("list", { class: "transient", mayHaveActed: false, ...doubt }));
     await scene.system.advance(20_000);
-    expect(scene.source.confirmations).toEqual(asked);
+    expect(scene.source.confirmations).toEqual(requested);
     expect(scene.source.queries).toEqual([undefined, "7"]);
   });
 
@@ -264,7 +264,7 @@ describe("a reflector", () => {
     await scene.system.advance(500);
     expect(scene.states.at(-1)).toBe("pending");
     expect(scene.events.slice(2)).toEqual(["deleted a@5", "deleted b@3"]);
-    scene.informer.poke();
+    scene.informer.retryNow();
     await scene.system.advance(30_000);
     expect(scene.states.at(-1)).toBe("watching");
     expect(scene.events.slice(4)).toEqual(["added a@5 initial", "added b@3 initial"]);

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ApiError } from "../../src/errors.ts";
 import { type Ending, nextStep, type WatchState } from "../../src/watch/watch-state.ts";
 
-const answered = new ApiError("500", { class: "transient", status: 500, mayHaveActed: false });
-const unanswered = new ApiError("reset", { class: "transient", mayHaveActed: false });
+const responded = new ApiError("500", { class: "transient", status: 500, mayHaveActed: false });
+const unconfirmed = new ApiError("reset", { class: "transient", mayHaveActed: false });
 
 interface Row {
   readonly ending: Ending;
@@ -24,11 +24,11 @@ const rows: readonly Row[] = [
   { ending: { kind: "watchListRefused" }, listing: "listing none", watching: "listing none" },
   { ending: { kind: "notServed" }, listing: "pending untilServed", watching: "pending untilServed" },
   {
-    ending: { kind: "failed", error: unanswered },
+    ending: { kind: "failed", error: unconfirmed },
     listing: "listing relist",
     watching: "watching reconnect",
   },
-  { ending: { kind: "failed", error: answered }, listing: "listing relist", watching: "watching relist" },
+  { ending: { kind: "failed", error: responded }, listing: "listing relist", watching: "watching relist" },
   { ending: { kind: "stopped" }, listing: "stopped none", watching: "stopped none" },
 ];
 

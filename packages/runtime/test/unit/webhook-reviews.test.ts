@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { isTextDeeperThan } from "../../src/object/is-deeper-than.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import { readAdmission } from "../../src/webhook/admission.ts";
-import { answerReview, type WebhookRoute } from "../../src/webhook/answer-review.ts";
 import { ConversionError, convertOverHub } from "../../src/webhook/conversion.ts";
-import { answerWithinMs, callerTimeoutMs } from "../../src/webhook/request-handler.ts";
+import { respondWithinMs, callerTimeoutMs } from "../../src/webhook/request-handler.ts";
+import { respondToReview, type WebhookRoute } from "../../src/webhook/respond-to-review.ts";
 
 const { signal } = new AbortController();
 const request = {
@@ -18,8 +18,8 @@ const request = {
 };
 const review = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request };
 
-async function answerTo(route: WebhookRoute, text: string): Promise<{ status: number; body: unknown }> {
-  const { status, body } = await answerReview(route, Buffer.from(text), signal);
+async function responseTo(route: WebhookRoute, text: string): Promise<{ status: number; body: unknown }> {
+  const { status, body } = await respondToReview(route, Buffer.from(text), signal);
   return { status, body: status === 200 ? (JSON.parse(body) as unknown) : body };
 }
 
@@ -31,7 +31,7 @@ describe("an admission review", () => {
   test("[runtime/RT-24] carries the patch, the warnings and the uid of an allowed request", async () => {
     const operation = { op: "add", path: "/metadata/labels", value: { a: "b" } } as const;
     const route = deciding(() => ({ kind: "allow", patch: [operation], warnings: ["mind this"] }));
-    const { body } = await answerTo(route, JSON.stringify(review));
+    const { body } = await responseTo(route, JSON.stringify(review));
     const patch = Buffer.from(JSON.stringify([operation])).toString("base64");
     expect(body).toEqual({
       apiVersion: "admission.k8s.io/v1",
@@ -42,7 +42,7 @@ describe("an admission review", () => {
 
   test("[runtime/RT-24] carries code, reason and message of a refusal", async () => {
     const route = deciding(() => ({ kind: "deny", code: 422, reason: "Invalid", message: "No." }));
-    const { body } = await answerTo(route, JSON.stringify(review));
+    const { body } = await responseTo(route, JSON.stringify(review));
     const status = { status: "Failure", code: 422, reason: "Invalid", message: "No." };
     expect(body).toMatchObject({ response: { uid: "u-1", allowed: false, status } });
   });
@@ -57,7 +57,7 @@ describe("an admission review", () => {
       seen = object;
       return { kind: "allow" };
     });
-    await answerTo(route, text);
+    await responseTo(route, text);
     expect(JSON.stringify(seen)).toBe(
       '{"data":{"__proto__":{"x":1},"constructor":1,"big":9223372036854775807}}',
     );
@@ -78,7 +78,7 @@ describe("an admission review", () => {
     const route = deciding(() => {
       throw new Error("asked");
     });
-    const { status, body } = await answerTo(route, given);
+    const { status, body } = await responseTo(route, given);
     expect(status).toBe(400);
     expect(body).toMatch(/^the review is [A-Za-z0-9 ]+\n$/);
   });
@@ -115,8 +115,8 @@ describe("the caller's time", () => {
   });
 
   test("is not used up: the answer has to travel", () => {
-    expect(answerWithinMs(10_000)).toBe(9_500);
-    expect(answerWithinMs(1_000)).toBe(900);
+    expect(respondWithinMs(10_000)).toBe(9_500);
+    expect(respondWithinMs(1_000)).toBe(900);
   });
 });
 
@@ -135,7 +135,7 @@ describe("a conversion review", () => {
     },
   });
   const route: WebhookRoute = { kind: "conversion", path: "/", convert };
-  const asking = (desiredAPIVersion: string, ...names: readonly string[]): string =>
+  const requesting = (desiredAPIVersion: string, ...names: readonly string[]): string =>
     JSON.stringify({
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "ConversionReview",
@@ -147,7 +147,7 @@ describe("a conversion review", () => {
     });
 
   test("converts every object over the hub", async () => {
-    const { body } = await answerTo(route, asking("e.org/v1", "a", "b"));
+    const { body } = await responseTo(route, requesting("e.org/v1", "a", "b"));
     expect(body).toMatchObject({
       response: {
         uid: "u",
@@ -161,17 +161,17 @@ describe("a conversion review", () => {
   });
 
   test("converts all or none", async () => {
-    const { body } = await answerTo(route, asking("e.org/v1", "a", "bad"));
+    const { body } = await responseTo(route, requesting("e.org/v1", "a", "bad"));
     const result = { status: "Failure", message: "bad has no equal in v1" };
     expect(body).toMatchObject({ response: { uid: "u", result, convertedObjects: [] } });
   });
 
   test("refuses a version that nobody knows", async () => {
-    const { body } = await answerTo(route, asking("e.org/v9", "a"));
+    const { body } = await responseTo(route, requesting("e.org/v9", "a"));
     expect(body).toMatchObject({ response: { result: { status: "Failure" } } });
   });
 
   test("[runtime/RT-24] throws our own faults", async () => {
-    await expect(answerTo(route, asking("e.org/v1", "bug"))).rejects.toThrow(TypeError);
+    await expect(responseTo(route, requesting("e.org/v1", "bug"))).rejects.toThrow(TypeError);
   });
 });

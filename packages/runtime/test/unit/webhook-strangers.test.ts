@@ -18,8 +18,8 @@ let server: WebhookServer;
 let [port, ca] = [0, ""];
 
 beforeAll(async () => {
-  const { authority, certificates } = await makeServing();
-  ca = authority.certificatePem;
+  const { ca: issuer, certificates } = await makeServing();
+  ca = issuer.certificatePem;
   // The limits are the defaults; the route has that of the pod webhook.
   server = new WebhookServer({
     system: realSystem(),
@@ -48,8 +48,8 @@ interface Reply {
 }
 
 async function replyTo(sent: ClientRequest): Promise<Reply> {
-  const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  return { status: answer.statusCode, body: await text(answer) };
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  return { status: response.statusCode, body: await text(response) };
 }
 
 async function post(body: string | Buffer, headers: OutgoingHttpHeaders = {}): Promise<Reply> {
@@ -89,7 +89,7 @@ describe("reviews that are too large", () => {
     const sent = open({ "transfer-encoding": "chunked" });
     const chunk = Buffer.alloc(mebibyte, 0x20);
     const over = new AbortController();
-    const answered = replyTo(sent).finally(() => {
+    const responded = replyTo(sent).finally(() => {
       over.abort();
     });
     let [most, written] = [0, 0];
@@ -101,12 +101,12 @@ describe("reviews that are too large", () => {
             resolve(true);
           }),
         ),
-        answered.then(() => false),
+        responded.then(() => false),
       ]);
       if (isTaken) written += 1;
       most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     }
-    expect((await answered).status).toBe(413);
+    expect((await responded).status).toBe(413);
     sent.destroy();
     expect(written).toBeLessThan(64);
     expect(most).toBeLessThan(20 * mebibyte);
@@ -136,11 +136,11 @@ test.each([
 const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`;
 
 /** A connection that has said something, or nothing; how long it lived, and what was answered. */
-async function lifeOf(socket: Socket, bytes = ""): Promise<{ livedMs: number; said: string }> {
+async function lifeOf(socket: Socket, bytes = ""): Promise<{ livedMs: number; output: string }> {
   const startMs = performance.now();
-  let said = "";
+  let output = "";
   socket.setEncoding("latin1").on("data", (chunk: string) => {
-    said += chunk;
+    output += chunk;
   });
   socket.on("error", () => undefined);
   const isOpen = socket instanceof TLSSocket && socket.authorized;
@@ -151,7 +151,7 @@ async function lifeOf(socket: Socket, bytes = ""): Promise<{ livedMs: number; sa
       resolve();
     });
   });
-  return { livedMs: performance.now() - startMs, said };
+  return { livedMs: performance.now() - startMs, output };
 }
 
 function dial(options: object = {}): TLSSocket {
@@ -194,8 +194,8 @@ test(
     const bodies = Promise.all(inBody.map(async (socket) => await lifeOf(socket, body)));
     const heads = await Promise.all(inHeaders.map(async (socket) => await lifeOf(socket, head)));
     // Those that were taken are told why they end.
-    expect(heads.filter(({ said }) => !said.startsWith("HTTP/1.1 408 "))).toEqual([]);
-    expect((await bodies).filter(({ said }) => !/^HTTP\/1\.1 (?:408|504) /.test(said))).toEqual([]);
+    expect(heads.filter(({ output }) => !output.startsWith("HTTP/1.1 408 "))).toEqual([]);
+    expect((await bodies).filter(({ output }) => !/^HTTP\/1\.1 (?:408|504) /.test(output))).toEqual([]);
     const turnedAway = (await silent).filter(({ livedMs }) => livedMs < 4_000);
     expect(turnedAway.length).toBeGreaterThanOrEqual(490);
     expect(turnedAway.length).toBeLessThan(970);
@@ -210,12 +210,12 @@ describe("odd requests", () => {
   test("[security/48] two lengths of one body, and headers of more than 16 KiB, are refused", async () => {
     const both = `${head}content-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\nhost: x\r\n\r\n`;
     const smuggled = await lifeOf(dial(), both);
-    expect(smuggled.said).toMatch(/^HTTP\/1\.1 400 /);
-    expect(smuggled.said.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(smuggled.output).toMatch(/^HTTP\/1\.1 400 /);
+    expect(smuggled.output.match(/HTTP\/1\.1/g)).toHaveLength(1);
     const twice = await lifeOf(dial(), `${head}content-length: 3\r\ncontent-length: 4\r\n\r\n{}`);
-    expect(twice.said).toMatch(/^HTTP\/1\.1 400 /);
+    expect(twice.output).toMatch(/^HTTP\/1\.1 400 /);
     const huge = await lifeOf(dial(), `${head}x: ${"y".repeat(17_000)}\r\n\r\n`);
-    expect(huge.said).toMatch(/^HTTP\/1\.1 431 /);
+    expect(huge.output).toMatch(/^HTTP\/1\.1 431 /);
     await expectAlive();
   });
 

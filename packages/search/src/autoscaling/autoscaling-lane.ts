@@ -6,12 +6,12 @@ import { isManagerPool, type NodePool } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { placesOf, poolFacts, type PoolRow, refusalOf, rowOf } from "./pool-facts.ts";
+import { slotsOf, poolFacts, type PoolRow, refusalOf, rowOf } from "./pool-facts.ts";
 import { recommend, type Recommendation } from "./recommend.ts";
-import { growClaims, volumesAnswer, type VolumesAnswer } from "./volume-growth.ts";
+import { growClaims, decideVolumes, type VolumesDecision } from "./volume-growth.ts";
 
 /** Time for the status to be written and read back: nodes come and go only by what is in it. */
-const nextPassMs = 20;
+const nextReconcileMs = 20;
 
 /** What the status says of every pool with auto-scaling from now on. Pure: the answer that `qm` and the events tell too. */
 export function autoscalingRows(seen: Seen, now: Date): readonly PoolRow[] {
@@ -20,61 +20,61 @@ export function autoscalingRows(seen: Seen, now: Date): readonly PoolRow[] {
   );
 }
 
-interface Look {
+interface Observation {
   readonly seen: Seen;
   readonly now: Date;
 }
 
-function poolRow(pool: NodePool, policy: AutoscalingPolicy, look: Look): PoolRow {
-  const volumes = volumesAnswer(pool, policy, look);
-  const answer = answerOf(pool, policy, { ...look, volumes });
+function poolRow(pool: NodePool, policy: AutoscalingPolicy, sample: Observation): PoolRow {
+  const volumes = decideVolumes(pool, policy, sample);
+  const advised = recommendedFor(pool, policy, { ...sample, volumes });
   const row = {
     ...volumes?.row,
     pool: pool.name,
     mode: policy.mode,
-    current: placesOf(look.seen, pool),
-    recommendation: answer.recommendation,
-    metrics: answer.metrics.map((metric) => ({ ...metric })),
+    current: slotsOf(sample.seen, pool),
+    recommendation: advised.recommendation,
+    metrics: advised.metrics.map((metric) => ({ ...metric })),
   };
-  if (policy.mode === "Recommend" || isManagerPool(pool)) return { ...row, ...limits(answer.limitedBy) };
-  return { ...row, ...decision(pool, answer, look) };
+  if (policy.mode === "Recommend" || isManagerPool(pool)) return { ...row, ...limits(advised.limitedBy) };
+  return { ...row, ...decision(pool, advised, sample) };
 }
 
-type Answer = Pick<PoolRow, "recommendation"> &
+type Recommended = Pick<PoolRow, "recommendation"> &
   Pick<Recommendation, "target"> & {
     readonly limitedBy: readonly string[];
     readonly metrics: NonNullable<PoolRow["metrics"]>;
   };
 
 /** What the load asks for. */
-function answerOf(
+function recommendedFor(
   pool: NodePool,
   policy: AutoscalingPolicy,
-  { seen, now, volumes }: Look & { readonly volumes: VolumesAnswer | undefined },
-): Answer {
+  { seen, now, volumes }: Observation & { readonly volumes: VolumesDecision | undefined },
+): Recommended {
   const samples = seen.autoscaling.samples.get(pool.name) ?? [];
   const facts = { ...poolFacts(pool, seen, now), growsVolumes: volumes?.isFirst === true };
-  const answer = recommend(samples, policy, { facts, nowMs: now.getTime() });
+  const recommended = recommend(samples, policy, { facts, nowMs: now.getTime() });
   const isBlind = samples.length === 0 && seen.autoscaling.hasJustBegun;
   const before = isBlind ? rowOf(seen, pool) : undefined;
-  if (before?.mode === policy.mode) return repeated(before, answer.target, policy);
-  const limitedBy = [...answer.limitedBy, ...(volumes?.limitedBy ?? [])];
-  return { ...answer, limitedBy, metrics: [...answer.metrics] };
+  if (before?.mode === policy.mode) return repeated(before, recommended.target, policy);
+  const limitedBy = [...recommended.limitedBy, ...(volumes?.limitedBy ?? [])];
+  return { ...recommended, limitedBy, metrics: [...recommended.metrics] };
 }
 
 /** An operator that has just begun has no samples yet and repeats what was said before it. */
-function repeated(before: PoolRow, target: number, policy: AutoscalingPolicy): Answer {
+function repeated(before: PoolRow, target: number, policy: AutoscalingPolicy): Recommended {
   const { recommendation = target, limitedBy = [], metrics = [] } = before;
   return { recommendation: withinLimits(recommendation, policy), target, limitedBy, metrics };
 }
 
 type Decision = Pick<PoolRow, "target" | "limitedBy" | "message" | "lastScaleUpTime" | "lastScaleDownTime">;
 
-function decision(pool: NodePool, answer: Answer, { seen, now }: Look): Decision {
+function decision(pool: NodePool, recommended: Recommended, { seen, now }: Observation): Decision {
   const before = rowOf(seen, pool);
   const refusal = refusalOf(pool, seen, now);
-  if (refusal !== undefined) return refused(refusal, pool, { answer, seen });
-  const { target, limitedBy } = answer;
+  if (refusal !== undefined) return refused(refusal, pool, { decision: recommended, seen });
+  const { target, limitedBy } = recommended;
   return {
     ...timesOf(before),
     ...(target > pool.replicas ? { lastScaleUpTime: timestampOf(now) } : {}),
@@ -91,12 +91,12 @@ function decision(pool: NodePool, answer: Answer, { seen, now }: Look): Decision
 function refused(
   message: string,
   pool: NodePool,
-  { answer, seen }: { readonly answer: Answer; readonly seen: Seen },
+  { decision: recommended, seen }: { readonly decision: Recommended; readonly seen: Seen },
 ): Decision {
   return {
     ...timesOf(rowOf(seen, pool)),
     target: backTo(pool, seen),
-    ...limits([...answer.limitedBy, "ScaleDownRefused"]),
+    ...limits([...recommended.limitedBy, "ScaleDownRefused"]),
     message: message.slice(0, 1024),
   };
 }
@@ -114,18 +114,18 @@ function limits(limitedBy: readonly string[]): Pick<PoolRow, "limitedBy"> {
 }
 
 function backTo(pool: NodePool, seen: Seen): number {
-  const places = placesOf(seen, pool);
-  return pool.autoscaling === undefined ? places : withinLimits(places, pool.autoscaling);
+  const slots = slotsOf(seen, pool);
+  return pool.autoscaling === undefined ? slots : withinLimits(slots, pool.autoscaling);
 }
 
 const notFormed: LaneRule = {
   name: "notFormed",
-  answer: ({ status }) => (status.clusterUuid === undefined ? nothingToDo : undefined),
+  decide: ({ status }) => (status.clusterUuid === undefined ? nothingToDo : undefined),
 };
 
 const scalePools: LaneRule = {
   name: "scalePools",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const rows = autoscalingRows(seen, now);
     const intent = { autoscaling: rows.length === 0 ? undefined : { pools: [...rows] } };
     const actions = [
@@ -134,7 +134,8 @@ const scalePools: LaneRule = {
     ];
     const moving = rows.filter((row) => isMoving(row, seen));
     const isGrowing = rows.some((row) => isGrown(row, seen));
-    if (moving.length === 0) return { actions, outcome: settled(isGrowing ? nextPassMs : undefined), intent };
+    if (moving.length === 0)
+      return { actions, outcome: settled(isGrowing ? nextReconcileMs : undefined), intent };
     const changes = moving
       .map(({ pool, target = 0 }) => `pool ${pool} to ${String(target)} nodes`)
       .join(", ");
@@ -142,7 +143,7 @@ const scalePools: LaneRule = {
       actions,
       outcome: waiting(
         { reason: searchReasons.scaling, message: `Auto-scaling brings ${changes}.` },
-        nextPassMs,
+        nextReconcileMs,
       ),
       intent,
       actor: "operator",
@@ -157,7 +158,7 @@ function isMoving({ pool, target }: PoolRow, { cluster }: Seen): boolean {
 }
 
 function eventsOf(row: PoolRow, seen: Seen): readonly SearchAction[] {
-  const event = isMoving(row, seen) ? scaled(row, seen) : recommended(row, seen);
+  const event = isMoving(row, seen) ? scaled(row, seen) : advice(row, seen);
   const grown = isGrown(row, seen) ? [volumesGrow(row)] : [];
   return [...grown, ...(event === undefined ? [] : [event])].map((each) => ({ kind: "record", event: each }));
 }
@@ -197,7 +198,7 @@ function scaled({ pool, target = 0, message }: PoolRow, { cluster }: Seen): Reco
 }
 
 /** Only when it is another number than was told before. */
-function recommended({ pool, recommendation = 0, mode }: PoolRow, seen: Seen): ReconcileEvent | undefined {
+function advice({ pool, recommendation = 0, mode }: PoolRow, seen: Seen): ReconcileEvent | undefined {
   const before = rowOf(seen, { name: pool })?.recommendation;
   if (mode !== "Recommend" || before === undefined || before === recommendation) return undefined;
   return {

@@ -21,7 +21,7 @@ const refusedForMs = 3_600_000;
 
 /** What the engine said, and by query what the cluster's own Prometheus did; undefined before it was asked. */
 type LoadFacts = Pick<EngineFacts, "nodeLoad" | "indices"> & {
-  readonly answers: ReadonlyMap<string, number> | undefined;
+  readonly responses: ReadonlyMap<string, number> | undefined;
 };
 
 /** What the engine of one cluster said over the last hour. */
@@ -61,7 +61,7 @@ export class ClusterWindow {
     for (const name of this.#samples.keys()) if (!pools.includes(name)) this.#samples.delete(name);
   }
 
-  take(cluster: SearchCluster, { nodeLoad, indices, answers }: LoadFacts, atMs: number): void {
+  take(cluster: SearchCluster, { nodeLoad, indices, responses }: LoadFacts, atMs: number): void {
     if (indices.isKnown && indices.atMs !== this.#copies?.factMs)
       this.#copies = { most: mostCopies(indices.value), atMs, factMs: indices.atMs };
     if (!nodeLoad.isKnown || nodeLoad.atMs === this.#loadMs) return;
@@ -70,9 +70,9 @@ export class ClusterWindow {
     for (const pool of cluster.pools.filter(({ autoscaling }) => autoscaling !== undefined)) {
       const queries = queriesOf([pool]);
       // Nobody has asked yet: that is no silence.
-      if (queries.length > 0 && answers === undefined) continue;
-      const told = { atMs, before, answers: answersTo(queries, answers) };
-      const sample = poolSample(podNames(cluster, pool), nodeLoad.value, told);
+      if (queries.length > 0 && responses === undefined) continue;
+      const reported = { atMs, before, responses: responsesTo(queries, responses) };
+      const sample = poolSample(podNames(cluster, pool), nodeLoad.value, reported);
       if (sample !== undefined) this.#add(pool.name, sample);
     }
     this.#counters = new Map(
@@ -92,13 +92,13 @@ export class ClusterWindow {
   }
 }
 
-function answersTo(
+function responsesTo(
   queries: readonly string[],
-  answers: ReadonlyMap<string, number> = new Map(),
+  responses: ReadonlyMap<string, number> = new Map(),
 ): PoolSample["values"] {
   return Object.fromEntries(
     queries.flatMap((query) => {
-      const value = answers.get(query);
+      const value = responses.get(query);
       return value === undefined ? [] : [[queryKey(query), value] as const];
     }),
   );

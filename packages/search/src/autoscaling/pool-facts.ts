@@ -1,4 +1,4 @@
-import { disruptionWorld } from "../facts/disruption-world.ts";
+import { disruptionState } from "../facts/disruption-state.ts";
 import { dataTiers, nodeNamed } from "../facts/node-facts.ts";
 import { isDataPool, type NodePool } from "../model/search-cluster.ts";
 import { removalPrecheck } from "../removal/removal-precheck.ts";
@@ -34,7 +34,7 @@ export function rowOf(
 }
 
 /** Nodes that the pool has a place for. */
-export function placesOf(
+export function slotsOf(
   { statefulSets }: Pick<Seen, "statefulSets">,
   { name }: Pick<NodePool, "name">,
 ): number {
@@ -51,8 +51,7 @@ function isIdle(seen: Seen): boolean {
   if (status.operation !== undefined || !engine.health.isKnown) return false;
   const { relocatingShards, initializingShards, nodes } = engine.health.value;
   const wanted = cluster.pools.reduce((sum, { replicas }) => sum + replicas, 0);
-  const isComplete =
-    cluster.pools.every((pool) => placesOf(seen, pool) === pool.replicas) && nodes === wanted;
+  const isComplete = cluster.pools.every((pool) => slotsOf(seen, pool) === pool.replicas) && nodes === wanted;
   const isRunning = pods.every(({ isReady, isTerminating }) => isReady && !isTerminating);
   return relocatingShards + initializingShards === 0 && isComplete && isRunning;
 }
@@ -90,13 +89,13 @@ function stalledDrainOf(pool: NodePool, { status, cluster }: Seen, now: Date): s
 
 /** Why the node that auto-scaling took from the pool cannot go; undefined while it may. */
 export function refusalOf(pool: NodePool, seen: Seen, now: Date): string | undefined {
-  const places = placesOf(seen, pool);
-  if (places <= pool.replicas) return undefined;
+  const slots = slotsOf(seen, pool);
+  if (slots <= pool.replicas) return undefined;
   const stalled = stalledDrainOf(pool, seen, now);
   if (stalled !== undefined) return stalled;
-  const world = disruptionWorld(seen);
-  const last = `${seen.cluster.name}-${pool.name}-${String(places - 1)}`;
-  const node = nodeNamed(world.nodes, last);
-  const precheck = node === undefined ? undefined : removalPrecheck(node, { seen, world });
+  const state = disruptionState(seen);
+  const last = `${seen.cluster.name}-${pool.name}-${String(slots - 1)}`;
+  const node = nodeNamed(state.nodes, last);
+  const precheck = node === undefined ? undefined : removalPrecheck(node, { seen, state });
   return precheck?.kind === "refused" ? `${last} is not removed: ${precheck.message}.` : undefined;
 }

@@ -26,29 +26,29 @@ const dust = 1e-9;
 const percentages: ReadonlySet<MetricType> = new Set(["Cpu", "Heap", "Disk"]);
 
 /** How many nodes one sample asks for if the question is more, and if it is fewer. The metric that asks for most wins. */
-export function sampleAnswer(
+export function sampleResponse(
   sample: PoolSample,
   metrics: readonly MetricTarget[],
 ): { readonly up: number; readonly down: number } {
-  const answers = metrics.map((metric) => metricAnswer(sample, metric));
+  const responses = metrics.map((metric) => metricResponse(sample, metric));
   return {
-    up: Math.max(0, ...answers.map(({ up }) => up)),
-    down: Math.max(...answers.map(({ down }) => down)),
+    up: Math.max(0, ...responses.map(({ up }) => up)),
+    down: Math.max(...responses.map(({ down }) => down)),
   };
 }
 
 /** A node that is silent counts as idle when more are asked for, and as full when fewer are. */
-function metricAnswer(
+function metricResponse(
   { nodes, missing, values }: PoolSample,
   metric: MetricTarget,
 ): { readonly up: number; readonly down: number } {
   const value = values[metricKey(metric)];
   if (value === undefined) return { up: 0, down: metric.type === "Prometheus" ? Infinity : nodes };
-  const told = value * (nodes - missing);
+  const reported = value * (nodes - missing);
   const full = percentages.has(metric.type) ? Math.max(100, metric.target) : metric.target;
   return {
-    up: nodesFor(told, nodes, metric.target),
-    down: nodesFor(told + full * missing, nodes, metric.target),
+    up: nodesFor(reported, nodes, metric.target),
+    down: nodesFor(reported + full * missing, nodes, metric.target),
   };
 }
 
@@ -66,57 +66,57 @@ interface SampleInputs {
   readonly atMs: number;
   readonly before: Counters;
   /** What the cluster's own Prometheus said. */
-  readonly answers?: PoolSample["values"];
+  readonly responses?: PoolSample["values"];
 }
 
 /** The sample of a pool from the statistics of its nodes; undefined for a pool without nodes. */
 export function poolSample(
   names: readonly string[],
   loads: readonly NodeLoad[],
-  { atMs, before, answers = {} }: SampleInputs,
+  { atMs, before, responses = {} }: SampleInputs,
 ): PoolSample | undefined {
   if (names.length === 0) return undefined;
   const wanted = new Set(names);
-  const told = loads.filter(({ node }) => wanted.has(node));
+  const reported = loads.filter(({ node }) => wanted.has(node));
   return {
     atMs,
     nodes: names.length,
-    missing: names.length - told.length,
+    missing: names.length - reported.length,
     values: {
-      ...answers,
-      ...meanOf("Cpu", told, ({ cpuPercent }) => cpuPercent),
-      ...(told.length === 0 ? {} : meansOf(told)),
-      ...meanOf("SearchQueue", told, ({ searchQueue }) => searchQueue),
-      ...meanOf("WriteRejections", told, (load) => rejectionsAMinute(load, atMs, before)),
+      ...responses,
+      ...meanOf("Cpu", reported, ({ cpuPercent }) => cpuPercent),
+      ...(reported.length === 0 ? {} : meansOf(reported)),
+      ...meanOf("SearchQueue", reported, ({ searchQueue }) => searchQueue),
+      ...meanOf("WriteRejections", reported, (load) => rejectionsAMinute(load, atMs, before)),
     },
   };
 }
 
 /** Disks are compared by their totals: a large one that is empty makes up for a small one that is full. A part says nothing of the whole. */
-function diskOf(told: readonly NodeLoad[]): PoolSample["values"] {
-  const totals = told.flatMap(({ diskTotalBytes }) => diskTotalBytes ?? []);
-  const frees = told.flatMap(({ diskFreeBytes }) => diskFreeBytes ?? []);
+function diskOf(reported: readonly NodeLoad[]): PoolSample["values"] {
+  const totals = reported.flatMap(({ diskTotalBytes }) => diskTotalBytes ?? []);
+  const frees = reported.flatMap(({ diskFreeBytes }) => diskFreeBytes ?? []);
   const [disk, free] = [sum(totals), sum(frees)];
-  const isKnown = totals.length === told.length && frees.length === told.length && disk > 0;
+  const isKnown = totals.length === reported.length && frees.length === reported.length && disk > 0;
   return isKnown ? { Disk: (100 * Math.max(0, disk - free)) / disk } : {};
 }
 
-function meansOf(told: readonly NodeLoad[]): PoolSample["values"] {
+function meansOf(reported: readonly NodeLoad[]): PoolSample["values"] {
   return {
-    Heap: mean(told.map(({ heapPercent }) => heapPercent)),
-    ...diskOf(told),
-    ShardsPerNode: mean(told.map(({ shards }) => shards)),
+    Heap: mean(reported.map(({ heapPercent }) => heapPercent)),
+    ...diskOf(reported),
+    ShardsPerNode: mean(reported.map(({ shards }) => shards)),
   };
 }
 
 /** Of a metric that not every node tells: a part says nothing of the whole. */
 function meanOf(
   type: Exclude<MetricType, "Prometheus">,
-  told: readonly NodeLoad[],
+  reported: readonly NodeLoad[],
   read: (load: NodeLoad) => number | undefined,
 ): PoolSample["values"] {
-  const values = told.flatMap((load) => read(load) ?? []);
-  return values.length === 0 || values.length < told.length ? {} : { [type]: mean(values) };
+  const values = reported.flatMap((load) => read(load) ?? []);
+  return values.length === 0 || values.length < reported.length ? {} : { [type]: mean(values) };
 }
 
 /** A counter that is smaller than before belongs to a process that was started since. */

@@ -2,26 +2,26 @@ import type { Log, System } from "@quartermaster/runtime";
 
 import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { Seen } from "../seen.ts";
-import { type AskPrometheus, prometheusTarget } from "./ask-prometheus.ts";
+import { type QueryPrometheus, prometheusTarget } from "./query-prometheus.ts";
 
 /** What the last round of a cluster's queries brought, and whether one is under way. */
 interface Reading {
-  readonly askedMs: number;
-  readonly isAsking: boolean;
+  readonly requestedMs: number;
+  readonly isQuerying: boolean;
   /** Undefined before the first round has ended. */
-  readonly answers: { readonly values: ReadonlyMap<string, number>; readonly atMs: number } | undefined;
+  readonly responses: { readonly values: ReadonlyMap<string, number>; readonly atMs: number } | undefined;
 }
 
 /** How readings are taken. */
 export interface ReadingOptions {
   readonly system: Pick<System, "monotonicMs">;
-  readonly ask: AskPrometheus;
+  readonly request: QueryPrometheus;
   readonly log: Log;
   /** Shortest time from one round to the next (default: 30 s). */
   readonly everyMs?: number | undefined;
 }
 
-type Asking = Pick<Seen, "cluster" | "material" | "monitoring">;
+type Queried = Pick<Seen, "cluster" | "material" | "monitoring">;
 
 const nothing: ReadonlyMap<string, number> = new Map();
 
@@ -41,14 +41,14 @@ export class PrometheusReadings {
 
   /** Answers by query; undefined until somebody has asked, empty when they are too old. */
   of(uid: string): ReadonlyMap<string, number> | undefined {
-    const { answers } = this.#clusters.get(uid) ?? {};
-    if (answers === undefined) return undefined;
+    const { responses } = this.#clusters.get(uid) ?? {};
+    if (responses === undefined) return undefined;
     const { system } = this.#options;
-    return system.monotonicMs() - answers.atMs <= 2 * this.#everyMs ? answers.values : nothing;
+    return system.monotonicMs() - responses.atMs <= 2 * this.#everyMs ? responses.values : nothing;
   }
 
   /** Asks, unless the cluster has no queries, was asked a short while ago or still owes an answer. */
-  refresh(seen: Asking): void {
+  refresh(seen: Queried): void {
     const { uid, pools } = seen.cluster;
     const queries = queriesOf(pools);
     if (queries.length === 0) {
@@ -58,8 +58,9 @@ export class PrometheusReadings {
     const { system } = this.#options;
     const known = this.#clusters.get(uid);
     const nowMs = system.monotonicMs();
-    if (known !== undefined && (known.isAsking || nowMs - known.askedMs < this.#everyMs * slack)) return;
-    const reading: Reading = { askedMs: nowMs, isAsking: true, answers: known?.answers };
+    if (known !== undefined && (known.isQuerying || nowMs - known.requestedMs < this.#everyMs * slack))
+      return;
+    const reading: Reading = { requestedMs: nowMs, isQuerying: true, responses: known?.responses };
     this.#clusters.set(uid, reading);
     void this.#round(reading, seen, queries);
   }
@@ -68,19 +69,19 @@ export class PrometheusReadings {
     this.#clusters.delete(uid);
   }
 
-  async #round(reading: Reading, seen: Asking, queries: readonly string[]): Promise<void> {
-    const values = await this.#answers(seen, queries);
+  async #round(reading: Reading, seen: Queried, queries: readonly string[]): Promise<void> {
+    const values = await this.#responses(seen, queries);
     const { uid } = seen.cluster;
     // Otherwise it was forgotten meanwhile.
     if (this.#clusters.get(uid) !== reading) return;
-    const answers = { values, atMs: this.#options.system.monotonicMs() };
-    this.#clusters.set(uid, { ...reading, isAsking: false, answers });
+    const responses = { values, atMs: this.#options.system.monotonicMs() };
+    this.#clusters.set(uid, { ...reading, isQuerying: false, responses });
   }
 
-  async #answers(seen: Asking, queries: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  async #responses(seen: Queried, queries: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const target = prometheusTarget(seen);
     try {
-      return target === undefined ? nothing : await this.#options.ask(target, queries);
+      return target === undefined ? nothing : await this.#options.request(target, queries);
     } catch (error) {
       this.#options.log.error("queries of a Prometheus failed", { err: error });
       return nothing;

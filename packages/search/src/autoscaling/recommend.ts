@@ -1,6 +1,6 @@
 import { type AutoscalingPolicy, metricKey, withinLimits } from "../model/autoscaling-policy.ts";
 import { type SampleWindow, windowOf } from "./cluster-window.ts";
-import { type PoolSample, sampleAnswer } from "./pool-sample.ts";
+import { type PoolSample, sampleResponse } from "./pool-sample.ts";
 
 /** Why a pool does not get the nodes that its load asks for, or not all of them yet. */
 export type LimitReason =
@@ -45,11 +45,11 @@ export interface Recommendation {
   /** Sorted; empty when nothing holds it back. */
   readonly limitedBy: readonly LimitReason[];
   /** What each metric alone would ask for. */
-  readonly metrics: readonly MetricAnswer[];
+  readonly metrics: readonly MetricResponse[];
 }
 
 /** What one metric asks for. */
-export interface MetricAnswer {
+export interface MetricResponse {
   readonly type: AutoscalingPolicy["metrics"][number]["type"];
   readonly target: number;
   readonly recommendation: number;
@@ -81,10 +81,10 @@ export function recommend(
   // Full disks ask for larger volumes first.
   const isPutOff = facts.growsVolumes && all > current;
   const wanted = isPutOff ? Math.max(current, wantedBy(others, { up, down, current })) : all;
-  const answer = towards({ wanted, current, policy, facts, nowMs }, { up, down });
+  const decision = towards({ wanted, current, policy, facts, nowMs }, { up, down });
   const put: readonly LimitReason[] = wanted < all ? ["VolumesFirst"] : [];
   const silence = wanted === current ? silenceOf(policy.metrics, { up, down, current }) : [];
-  return { ...answer, limitedBy: [...answer.limitedBy, ...put, ...silence].toSorted(), metrics };
+  return { ...decision, limitedBy: [...decision.limitedBy, ...put, ...silence].toSorted(), metrics };
 }
 
 /** Whether nodes stay only because a query was not answered all through the window: what is known could do with fewer. */
@@ -98,8 +98,8 @@ function silenceOf(
       (metric) => metric.type !== "Prometheus" || sample.values[metricKey(metric)] !== undefined,
     ),
   );
-  const isSilent = known.some((told) => told.length < metrics.length);
-  const fewer = Math.max(...samples.map((sample, at) => sampleAnswer(sample, known[at] ?? []).down));
+  const isSilent = known.some((reported) => reported.length < metrics.length);
+  const fewer = Math.max(...samples.map((sample, at) => sampleResponse(sample, known[at] ?? []).down));
   return isSilent && fewer < current ? ["PrometheusSilent"] : [];
 }
 
@@ -120,9 +120,9 @@ function wantedBy(
   metrics: AutoscalingPolicy["metrics"],
   { up, down, current }: Windows & { readonly current: number },
 ): number {
-  const more = Math.min(...(up?.samples ?? []).map((sample) => sampleAnswer(sample, metrics).up));
+  const more = Math.min(...(up?.samples ?? []).map((sample) => sampleResponse(sample, metrics).up));
   if (Number.isFinite(more) && more > current) return more;
-  const fewer = Math.max(...(down?.samples ?? []).map((sample) => sampleAnswer(sample, metrics).down));
+  const fewer = Math.max(...(down?.samples ?? []).map((sample) => sampleResponse(sample, metrics).down));
   return Number.isFinite(fewer) && fewer < current ? fewer : current;
 }
 

@@ -47,7 +47,7 @@ export function autoscalingTurns({ pools }: Pick<SearchCluster, "pools">): reado
 
 type Readings = Pick<PrometheusReadings, "of" | "refresh" | "forget">;
 
-const nobodyAnswers: Readings = { of: () => new Map(), refresh: () => undefined, forget: () => undefined };
+const noReadings: Readings = { of: () => new Map(), refresh: () => undefined, forget: () => undefined };
 
 const justBegun: AutoscalingSeen = { ...NO_SAMPLES, hasJustBegun: true };
 
@@ -55,7 +55,7 @@ const justBegun: AutoscalingSeen = { ...NO_SAMPLES, hasJustBegun: true };
 interface Kept {
   readonly window: ClusterWindow;
   readonly seen: Seen;
-  readonly told: string;
+  readonly reported: string;
 }
 
 /** The load of pools over the last hour, in memory. After a restart of the operator it fills anew before a node may go. */
@@ -64,7 +64,7 @@ export class SampleWindows {
   readonly #readings: Readings;
   readonly #clusters = new Map<string, Kept>();
 
-  constructor(system: Pick<System, "wallMs">, readings: Readings = nobodyAnswers) {
+  constructor(system: Pick<System, "wallMs">, readings: Readings = noReadings) {
     this.#system = system;
     this.#readings = readings;
   }
@@ -84,7 +84,7 @@ export class SampleWindows {
     }
     const window = this.#clusters.get(uid)?.window ?? new ClusterWindow(this.#system.wallMs());
     window.retain(names);
-    this.#clusters.set(uid, { window, seen, told: this.#rows(seen) });
+    this.#clusters.set(uid, { window, seen, reported: this.#rows(seen) });
   }
 
   /** Takes what the engine just said. True: a reconcile would come to another answer than the last one. */
@@ -92,10 +92,10 @@ export class SampleWindows {
     const kept = this.#clusters.get(uid);
     if (kept === undefined) return false;
     const { nodeLoad, indices } = engine;
-    const facts = { nodeLoad, indices, answers: this.#readings.of(uid) };
+    const facts = { nodeLoad, indices, responses: this.#readings.of(uid) };
     kept.window.take(kept.seen.cluster, facts, this.#system.wallMs());
     this.#readings.refresh(kept.seen);
-    return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.told;
+    return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.reported;
   };
 
   /** What pools in mode Auto have to have, by the last look at each cluster. */

@@ -55,18 +55,18 @@ export function volumeGrowth(
 }
 
 /** What the status says of the volumes of a pool, and whether they come before nodes. */
-export interface VolumesAnswer {
+export interface VolumesDecision {
   readonly row: Pick<PoolRow, "volumeSize" | "lastVolumeGrowthTime">;
   readonly isFirst: boolean;
   readonly limitedBy: readonly string[];
 }
 
 /** Decides upon the volumes of a pool in mode Auto; undefined where they are none of our business. */
-export function volumesAnswer(
+export function decideVolumes(
   pool: NodePool,
   policy: AutoscalingPolicy,
   { seen, now }: { readonly seen: Seen; readonly now: Date },
-): VolumesAnswer | undefined {
+): VolumesDecision | undefined {
   const { storage } = policy;
   const claims = policy.mode === "Auto" ? claimsOf(pool, seen) : [];
   if (storage === undefined || claims.length === 0) return undefined;

@@ -7,26 +7,26 @@ import {
 } from "@quartermaster/runtime/certificates";
 
 import { awaits, type LaneRule, refuses, type SearchLane } from "../lane.ts";
-import { markAnnotations } from "../marks.ts";
 import { clusterNames, operatorUser } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { ownerAnnotations } from "../owner-labels.ts";
 import { searchReasons } from "../reasons.ts";
-import type { LeafOrder, SearchAction } from "../search-action.ts";
+import type { CertificateOrder, SearchAction } from "../search-action.ts";
 import { secretText } from "../secret-text.ts";
 import type { Material, SecretFact, Seen } from "../seen.ts";
 import { cookieKey, dashboardsNames, dashboardsUser } from "../workload/dashboards-names.ts";
 import { monitoringNames, monitoringUser } from "../workload/monitoring-names.ts";
-import { isServedAsked, servedLeaves } from "./served-leaves.ts";
-import { wantedLeaves } from "./wanted-leaves.ts";
+import { needsServedCertificates, servedCertificates } from "./served-certificates.ts";
+import { wantedCertificates } from "./wanted-certificates.ts";
 
 /** Never used, never overwritten: its maker may hold the key. */
 const foreignSecret: LaneRule = {
   name: "foreignSecret",
-  answer: ({ material }) => {
-    const { leaves, fileRealm } = material;
+  decide: ({ material }) => {
+    const { certificates, fileRealm } = material;
     const all: readonly SecretFact[] = [
       ...rootsOf(material),
-      ...[...leaves].flatMap(([name, leaf]) => (name === "monitoring" ? [] : [leaf])),
+      ...[...certificates].flatMap(([name, certificate]) => (name === "monitoring" ? [] : [certificate])),
       ...(fileRealm === undefined ? [] : [fileRealm.files]),
     ];
     const foreign = all.filter(({ state }) => state === "foreign").map(({ name }) => name);
@@ -39,9 +39,9 @@ const foreignSecret: LaneRule = {
 };
 
 /** What outlives the cluster. */
-function rootsOf({ authority, adminPassword, fileRealm, dashboards }: Material): readonly SecretFact[] {
+function rootsOf({ ca, adminPassword, fileRealm, dashboards }: Material): readonly SecretFact[] {
   const accounts = [fileRealm?.operator, dashboards].filter((each) => each !== undefined);
-  return [authority, adminPassword, ...accounts];
+  return [ca, adminPassword, ...accounts];
 }
 
 /** The same of what monitors the cluster: a foreign one is its own lane's matter, and keeps no certificate from being renewed. */
@@ -52,7 +52,7 @@ function monitoringRootsOf({ monitoring, grafana }: Material): readonly SecretFa
 /** Authority and passwords of a cluster of this name before us. */
 const takeOver: LaneRule = {
   name: "takeOver",
-  answer: ({ material }) => {
+  decide: ({ material }) => {
     const roots = [...rootsOf(material), ...monitoringRootsOf(material)];
     const kept = roots.filter(({ state }) => state === "kept");
     if (kept.length === 0) return undefined;
@@ -74,29 +74,26 @@ const takeOver: LaneRule = {
  * Running nodes trust the authority that they started with. A new one would split them from those that restart, so it is made before
  * the cluster has formed and never after.
  */
-const authorityLost: LaneRule = {
+const caLost: LaneRule = {
   name: "authorityLost",
-  answer: ({ material: { authority }, status, cluster }) => {
-    const isLost =
-      status.clusterUuid !== undefined && authority.state === "missing" && cluster.security.isEnabled;
+  decide: ({ material: { ca }, status, cluster }) => {
+    const isLost = status.clusterUuid !== undefined && ca.state === "missing" && cluster.security.isEnabled;
     if (!isLost) return undefined;
     return refuses(
-      searchReasons.authorityLost,
-      `Secret ${authority.name} with the authority of this cluster is gone. Running nodes go on; restore the Secret with its labels from a backup, before certificates end or nodes restart.`,
+      searchReasons.caLost,
+      `Secret ${ca.name} with the authority of this cluster is gone. Running nodes go on; restore the Secret with its labels from a backup, before certificates end or nodes restart.`,
     );
   },
 };
 
 const makeRoots: LaneRule = {
   name: "makeRoots",
-  answer: ({ material, cluster }) => {
+  decide: ({ material, cluster }) => {
     const names = clusterNames(cluster);
-    const { authority, adminPassword } = material;
-    const isAuthorityOurs = cluster.security.transport.caSecret === undefined;
+    const { ca, adminPassword } = material;
+    const isCaOurs = cluster.security.transport.caSecret === undefined;
     const actions: readonly SearchAction[] = [
-      ...(authority.state === "missing" && isAuthorityOurs
-        ? [{ kind: "keepAuthority" as const, name: names.authoritySecret }]
-        : []),
+      ...(ca.state === "missing" && isCaOurs ? [{ kind: "keepCa" as const, name: names.caSecret }] : []),
       ...(adminPassword.state === "missing" && cluster.security.adminCredentialsSecret === undefined
         ? [{ kind: "keepPassword" as const, name: names.adminPassword, username: "admin" }]
         : []),
@@ -134,27 +131,27 @@ function ownAccounts(
   ];
 }
 
-const issueLeaves: LaneRule = {
+const issueCertificates: LaneRule = {
   name: "issueLeaves",
-  answer: (seen, now) => {
-    const orders = dueLeaves(seen, now);
+  decide: (seen, now) => {
+    const orders = dueCertificates(seen, now);
     if (orders.length === 0) return undefined;
     return awaits(
       searchReasons.awaitingMaterial,
-      `Certificates are issued: ${orders.map(({ leaf }) => leaf).join(", ")}.`,
+      `Certificates are issued: ${orders.map(({ certificate }) => certificate).join(", ")}.`,
       { actor: "operator", actions: orders },
     );
   },
 };
 
 /** Certificates to issue now: missing, about to end, not as they should be, or asked for. */
-function dueLeaves(seen: Seen, now: Date): readonly LeafOrder[] {
-  return wantedLeaves(seen).flatMap((order) => {
-    const { pair, live } = seen.material.leaves.get(order.leaf) ?? {};
+function dueCertificates(seen: Seen, now: Date): readonly CertificateOrder[] {
+  return wantedCertificates(seen).flatMap((order) => {
+    const { pair, live } = seen.material.certificates.get(order.certificate) ?? {};
     const wanted = wantedOf(seen, order);
     const isTrusted = secretText(live, "ca.crt") === order.trustPem;
     const isGood = certificateRenewal(pair, wanted, now.getTime()) === undefined && isTrusted;
-    return isGood && !isRenewalAsked(order, live) ? [] : [order];
+    return isGood && !isRenewalRequested(order, live) ? [] : [order];
   });
 }
 
@@ -162,36 +159,38 @@ function dueLeaves(seen: Seen, now: Date): readonly LeafOrder[] {
  * The author asks with a value that the certificate was not issued for. The value is written with the pair: each leaf is renewed once
  * per value, whenever we die.
  */
-function isRenewalAsked({ asked }: LeafOrder, live: SecretFact["live"]): boolean {
-  return asked !== undefined && live?.metadata.annotations?.[markAnnotations.renewed] !== asked;
+function isRenewalRequested({ requested }: CertificateOrder, live: SecretFact["live"]): boolean {
+  return requested !== undefined && live?.metadata.annotations?.[ownerAnnotations.renewed] !== requested;
 }
 
 /** The last value of the author's `renew-certificates` that every certificate was issued for. */
 export function renewedValue(seen: Pick<Seen, "cluster" | "material" | "status">): string | undefined {
-  const orders = wantedLeaves(seen);
-  const { renewCertificates: asked } = seen.cluster.requests;
+  const orders = wantedCertificates(seen);
+  const { renewCertificates: requested } = seen.cluster.requests;
   const isDone =
     orders.length > 0 &&
-    orders.every((order) => !isRenewalAsked(order, seen.material.leaves.get(order.leaf)?.live));
-  return asked !== undefined && isDone ? asked : seen.status.certificates?.renewed;
+    orders.every(
+      (order) => !isRenewalRequested(order, seen.material.certificates.get(order.certificate)?.live),
+    );
+  return requested !== undefined && isDone ? requested : seen.status.certificates?.renewed;
 }
 
 function wantedOf(
   { cluster }: Seen,
-  { leaf, authority, subject, dnsNames, usages }: LeafOrder,
+  { certificate, ca, subject, dnsNames, usages }: CertificateOrder,
 ): WantedCertificate {
-  const { renewBeforeMs } = leaf === "http" ? cluster.security.http : cluster.security.transport;
+  const { renewBeforeMs } = certificate === "http" ? cluster.security.http : cluster.security.transport;
   return {
     subject,
     dnsNames,
     usages,
-    authorityPem: authority.certificatePem,
+    caPem: ca.certificatePem,
     ...(renewBeforeMs === undefined ? {} : { renewBeforeMs }),
   };
 }
 
 /** kubelet brings new files within 90 s; who has not taken them after so long needs somebody to look. */
-const reloadPatienceMs = 15 * 60_000;
+const reloadTimeoutMs = 15 * 60_000;
 /** Between two tries: files may not have arrived at the first. */
 const reloadAgainMs = 10_000;
 
@@ -201,15 +200,15 @@ const reloadAgainMs = 10_000;
  */
 const reloadNodes: LaneRule = {
   name: "reloadNodes",
-  answer: (seen, now) => {
-    if (!isServedAsked(seen)) return undefined;
-    const leaves = servedLeaves(seen);
-    if (leaves === undefined || leaves.isProven) return undefined;
-    const { stale, current, notBeforeMs } = leaves;
+  decide: (seen, now) => {
+    if (!needsServedCertificates(seen)) return undefined;
+    const certificates = servedCertificates(seen);
+    if (certificates === undefined || certificates.isProven) return undefined;
+    const { stale, current, notBeforeMs } = certificates;
     const actions = (current.length === 0 ? stale.slice(0, 1) : stale).map(
       ({ node, layers }): SearchAction => ({ kind: "reloadCertificates", node, layers }),
     );
-    if (stale.length === 0 || now.getTime() - notBeforeMs < reloadPatienceMs)
+    if (stale.length === 0 || now.getTime() - notBeforeMs < reloadTimeoutMs)
       return { actions, outcome: settled(reloadAgainMs) };
     const names = stale.map(({ node }) => node);
     return awaits(
@@ -223,9 +222,11 @@ const reloadNodes: LaneRule = {
 /** Nothing is due; the next look is when the first certificate is. */
 const allValid: LaneRule = {
   name: "allValid",
-  answer: (seen, now) => {
-    const dueMs = wantedLeaves(seen).flatMap((order) => {
-      const facts = readCertificate(seen.material.leaves.get(order.leaf)?.pair?.certificatePem ?? "");
+  decide: (seen, now) => {
+    const dueMs = wantedCertificates(seen).flatMap((order) => {
+      const facts = readCertificate(
+        seen.material.certificates.get(order.certificate)?.pair?.certificatePem ?? "",
+      );
       return facts === undefined ? [] : [renewalDueMs(facts, wantedOf(seen, order)) - now.getTime()];
     });
     return {
@@ -238,5 +239,5 @@ const allValid: LaneRule = {
 /** Authority, certificates and the administrator's password. */
 export const certificatesLane: SearchLane = {
   name: "certificates",
-  rules: [foreignSecret, takeOver, authorityLost, makeRoots, issueLeaves, reloadNodes, allValid],
+  rules: [foreignSecret, takeOver, caLost, makeRoots, issueCertificates, reloadNodes, allValid],
 };

@@ -63,7 +63,7 @@ export function withRunningTls(
         http: { ...security.http, isEnabled: running.http },
       },
     },
-    heldTls: `TLS between nodes ${word(declared.transport)}, for clients ${word(declared.http)}`,
+    heldTls: `TLS between nodes ${text(declared.transport)}, for clients ${text(declared.http)}`,
   };
 }
 
@@ -73,7 +73,7 @@ export function tlsOf({ security }: Pick<SearchCluster, "security">): RunningTls
   return { transport: isEnabled && transport.isEnabled, http: isEnabled && http.isEnabled };
 }
 
-function word(isOn: boolean): string {
+function text(isOn: boolean): string {
   return isOn ? "on" : "off";
 }
 

@@ -21,7 +21,7 @@ export const clusterSettingsLane: SearchLane = entriesLane({
   pendingReason: searchReasons.settingsPending,
   unknownMessage: "The engine has not told its settings yet.",
   pendingMessage: () => "The engine's settings are brought to spec.general.clusterSettings.",
-  isPending: isSettingsAsked,
+  isPending: needsSettings,
   plan: (seen) => {
     const { settings } = seen.engine;
     return settings.isKnown ? planSettings(seen, settings.value) : undefined;
@@ -73,7 +73,7 @@ function withoutProof({ verified: _verified, ...record }: EntryRecord): EntryRec
 }
 
 /** Whether the engine has to be asked for its settings. */
-export function isSettingsAsked({ cluster, status }: Known): boolean {
+export function needsSettings({ cluster, status }: Known): boolean {
   if (status.clusterUuid === undefined || cluster.isPaused) return false;
   const wanted = digestsOf(status.clusterUuid)(cluster.dynamicSettings);
   return !isEntriesDone({ wanted, recorded: status.clusterSettings ?? [] }, policy);

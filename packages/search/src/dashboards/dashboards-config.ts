@@ -1,11 +1,11 @@
-import { serverNameOf } from "../certificates/wanted-leaves.ts";
+import { serverNameOf } from "../certificates/wanted-certificates.ts";
 import { podDialect } from "../distributions/distributions.ts";
 import { encodeSettings, readSettings, type Settings } from "../model/read-settings.ts";
-import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
+import type { DashboardsSettings, SearchCluster } from "../model/search-cluster.ts";
 import { dashboardsPort } from "../workload/dashboards-names.ts";
 
 /** Where its files are. */
-export const dashboardsFolders = {
+export const dashboardsDirectories = {
   /** Whom it trusts when it talks to the engine. */
   trust: "/certificates/engine",
   /** Its own certificate. */
@@ -22,19 +22,19 @@ export const dashboardsVariables = {
 const cookieKey = `\${${dashboardsVariables.cookie}}`;
 
 /** Its configuration file. Where the engine is and whom it trusts is ours; authors may say everything else. */
-export function dashboardsConfig(cluster: SearchCluster, wish: DashboardsWish): string {
+export function dashboardsConfig(cluster: SearchCluster, settings: DashboardsSettings): string {
   return encodeSettings({
-    ...served(cluster, wish),
+    ...served(cluster, settings),
     ...(cluster.security.isEnabled
-      ? podDialect(cluster).dashboardsCookies(cookieKey, wish.isTlsEnabled)
+      ? podDialect(cluster).dashboardsCookies(cookieKey, settings.isTlsEnabled)
       : {}),
-    ...readSettings(wish.config).settings,
+    ...readSettings(settings.config).settings,
     ...reached(cluster),
   });
 }
 
-function served({ name }: SearchCluster, { basePath, isTlsEnabled }: DashboardsWish): Settings {
-  const { certificate } = dashboardsFolders;
+function served({ name }: SearchCluster, { basePath, isTlsEnabled }: DashboardsSettings): Settings {
+  const { certificate } = dashboardsDirectories;
   return {
     "server.name": `${name}-dashboards`,
     "server.host": "0.0.0.0",
@@ -56,7 +56,7 @@ function reached(cluster: SearchCluster): Settings {
     ...(isTls
       ? {
           [`${distribution}.ssl.verificationMode`]: "full",
-          [`${distribution}.ssl.certificateAuthorities`]: [`${dashboardsFolders.trust}/ca.crt`],
+          [`${distribution}.ssl.certificateAuthorities`]: [`${dashboardsDirectories.trust}/ca.crt`],
         }
       : {}),
     ...(security.isEnabled

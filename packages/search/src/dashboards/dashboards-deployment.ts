@@ -3,9 +3,9 @@ import { withoutFields } from "@quartermaster/runtime";
 import type { ConfigMap, Deployment, EnvVar, Service } from "@quartermaster/runtime/kinds";
 
 import { podDialect } from "../distributions/distributions.ts";
-import { markAnnotations, markLabels } from "../marks.ts";
 import { clusterNames } from "../model/cluster-names.ts";
-import type { DashboardsWish, SearchCluster } from "../model/search-cluster.ts";
+import type { DashboardsSettings, SearchCluster } from "../model/search-cluster.ts";
+import { ownerAnnotations, ownerLabels } from "../owner-labels.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
 import {
   cookieKey,
@@ -13,12 +13,12 @@ import {
   dashboardsNames,
   dashboardsPort,
 } from "../workload/dashboards-names.ts";
-import { mergeFields } from "../workload/merge-wishes.ts";
-import { dashboardsConfig, dashboardsFolders, dashboardsVariables } from "./dashboards-config.ts";
+import { mergeFields } from "../workload/merge-settings.ts";
+import { dashboardsConfig, dashboardsDirectories, dashboardsVariables } from "./dashboards-config.ts";
 
 /** What decides about the Deployment besides the spec. */
 export interface DashboardsChoice {
-  readonly wish: DashboardsWish;
+  readonly settings: DashboardsSettings;
   /** The one that is to run now: not newer than the engine. */
   readonly image: string;
   /** Of everything that it reads only when it starts. */
@@ -26,17 +26,17 @@ export interface DashboardsChoice {
 }
 
 /** Its configuration. */
-export function dashboardsConfigMap(cluster: SearchCluster, wish: DashboardsWish): ConfigMap {
+export function dashboardsConfigMap(cluster: SearchCluster, settings: DashboardsSettings): ConfigMap {
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: metadataOf(cluster, dashboardsNames(cluster).config),
-    data: { [podDialect(cluster).dashboardsFile]: dashboardsConfig(cluster, wish) },
+    data: { [podDialect(cluster).dashboardsFile]: dashboardsConfig(cluster, settings) },
   };
 }
 
 /** Users come in here. */
-export function dashboardsService(cluster: SearchCluster, { service }: DashboardsWish): Service {
+export function dashboardsService(cluster: SearchCluster, { service }: DashboardsSettings): Service {
   const base = metadataOf(cluster, dashboardsNames(cluster).service);
   const isBalanced = service.type === "LoadBalancer" && service.sourceRanges.length > 0;
   return {
@@ -54,17 +54,17 @@ export function dashboardsService(cluster: SearchCluster, { service }: Dashboard
 
 /** Its pods. They meet the restricted profile with a read-only root. */
 export function dashboardsDeployment(cluster: SearchCluster, choice: DashboardsChoice): Deployment {
-  const { wish, inputsHash } = choice;
+  const { settings, inputsHash } = choice;
   const labels = dashboardsLabels(cluster);
   const spec = {
-    ...mergeFields(podDefaults(wish), withoutFields(wish.pod.spec, podFieldsOfOurs)),
+    ...mergeFields(podDefaults(settings), withoutFields(settings.pod.spec, podFieldsOfOurs)),
     containers: [container(cluster, choice)],
     volumes: [
       { name: "config", configMap: { name: dashboardsNames(cluster).config } },
       { name: "data", emptyDir: {} },
       { name: "tmp", emptyDir: {} },
-      ...certificateVolumes(cluster, wish),
-      ...wish.pod.volumes.map((volume) => withoutFields(volume, mountFields)),
+      ...certificateVolumes(cluster, settings),
+      ...settings.pod.volumes.map((volume) => withoutFields(volume, mountFields)),
     ],
   };
   return {
@@ -72,12 +72,12 @@ export function dashboardsDeployment(cluster: SearchCluster, choice: DashboardsC
     kind: "Deployment",
     metadata: metadataOf(cluster, dashboardsNames(cluster).deployment),
     spec: {
-      replicas: wish.replicas,
+      replicas: settings.replicas,
       selector: { matchLabels: labels },
       template: {
         metadata: {
-          labels: { ...ownLabels(cluster, wish), ...labels },
-          annotations: { ...wish.pod.annotations, [markAnnotations.inputsHash]: inputsHash },
+          labels: { ...ownLabels(cluster, settings), ...labels },
+          annotations: { ...settings.pod.annotations, [ownerAnnotations.inputsHash]: inputsHash },
         },
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ours is typed above; what authors add passes through unread
         spec: spec as unknown as Deployment["spec"]["template"]["spec"],
@@ -90,12 +90,12 @@ function metadataOf(
   cluster: SearchCluster,
   name: string,
 ): { name: string; namespace: string; labels: Record<string, string> } {
-  return { name, namespace: cluster.namespace, labels: { [markLabels.part]: "dashboards" } };
+  return { name, namespace: cluster.namespace, labels: { [ownerLabels.part]: "dashboards" } };
 }
 
 /** The author's labels, without those by which Services and the operator find nodes of the engine. */
-function ownLabels(cluster: SearchCluster, { pod }: DashboardsWish): Readonly<Record<string, string>> {
-  const ofNodes = new Set([...Object.keys(clusterLabels(cluster)), ...Object.values(markLabels)]);
+function ownLabels(cluster: SearchCluster, { pod }: DashboardsSettings): Readonly<Record<string, string>> {
+  const ofNodes = new Set([...Object.keys(clusterLabels(cluster)), ...Object.values(ownerLabels)]);
   return Object.fromEntries(Object.entries(pod.labels).filter(([key]) => !ofNodes.has(key)));
 }
 
@@ -110,7 +110,7 @@ const mountFields: ReadonlySet<string> = new Set(["path", "subPath", "readOnly",
 /** The user that the official images have. */
 const imageUser = 1000;
 
-function podDefaults({ image }: DashboardsWish): JsonObject {
+function podDefaults({ image }: DashboardsSettings): JsonObject {
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -127,28 +127,31 @@ function podDefaults({ image }: DashboardsWish): JsonObject {
   };
 }
 
-function container(cluster: SearchCluster, { wish, image }: DashboardsChoice): JsonObject {
+function container(cluster: SearchCluster, { settings, image }: DashboardsChoice): JsonObject {
   const ours: JsonObject = {
     name: "dashboards",
     image,
-    ...(wish.image.pullPolicy === undefined ? {} : { imagePullPolicy: wish.image.pullPolicy }),
-    env: cluster.security.isEnabled ? environment(cluster, wish) : [],
+    ...(settings.image.pullPolicy === undefined ? {} : { imagePullPolicy: settings.image.pullPolicy }),
+    env: cluster.security.isEnabled ? environment(cluster, settings) : [],
     ports: [{ name: "http", containerPort: dashboardsPort, protocol: "TCP" }],
     securityContext: {
       allowPrivilegeEscalation: false,
       capabilities: { drop: ["ALL"] },
       readOnlyRootFilesystem: true,
     },
-    volumeMounts: mounts(cluster, wish),
-    ...(wish.resources === undefined ? {} : { resources: wish.resources }),
-    ...probes(wish),
+    volumeMounts: mounts(cluster, settings),
+    ...(settings.resources === undefined ? {} : { resources: settings.resources }),
+    ...probes(settings),
   };
-  return mergeFields(ours, withoutFields(wish.pod.container, new Set(["name", "image", "ports", "probes"])));
+  return mergeFields(
+    ours,
+    withoutFields(settings.pod.container, new Set(["name", "image", "ports", "probes"])),
+  );
 }
 
-function environment(cluster: SearchCluster, wish: DashboardsWish): readonly EnvVar[] {
+function environment(cluster: SearchCluster, settings: DashboardsSettings): readonly EnvVar[] {
   const own = dashboardsNames(cluster).password;
-  const login = wish.credentialsSecret ?? own;
+  const login = settings.credentialsSecret ?? own;
   const from = (variable: string, secret: string, key: string): EnvVar => ({
     name: variable,
     valueFrom: { secretKeyRef: { name: secret, key } },
@@ -160,18 +163,18 @@ function environment(cluster: SearchCluster, wish: DashboardsWish): readonly Env
   ];
 }
 
-function mounts(cluster: SearchCluster, wish: DashboardsWish): readonly JsonObject[] {
+function mounts(cluster: SearchCluster, settings: DashboardsSettings): readonly JsonObject[] {
   const file = podDialect(cluster).dashboardsFile;
   return [
-    { name: "config", mountPath: `${wish.home}/config/${file}`, subPath: file, readOnly: true },
-    { name: "data", mountPath: `${wish.home}/data` },
+    { name: "config", mountPath: `${settings.home}/config/${file}`, subPath: file, readOnly: true },
+    { name: "data", mountPath: `${settings.home}/data` },
     { name: "tmp", mountPath: "/tmp" },
-    ...certificateVolumes(cluster, wish).map(({ name }) => ({
+    ...certificateVolumes(cluster, settings).map(({ name }) => ({
       name,
-      mountPath: name === "trust" ? dashboardsFolders.trust : dashboardsFolders.certificate,
+      mountPath: name === "trust" ? dashboardsDirectories.trust : dashboardsDirectories.certificate,
       readOnly: true,
     })),
-    ...wish.pod.volumes.map(({ name, path, subPath, readOnly }) => ({
+    ...settings.pod.volumes.map(({ name, path, subPath, readOnly }) => ({
       name,
       mountPath: path,
       ...(typeof subPath === "string" && subPath !== "" ? { subPath } : {}),
@@ -186,10 +189,13 @@ interface CertificateVolume {
 }
 
 /** Of the engine's certificate it sees the authority alone. */
-function certificateVolumes(cluster: SearchCluster, wish: DashboardsWish): readonly CertificateVolume[] {
+function certificateVolumes(
+  cluster: SearchCluster,
+  settings: DashboardsSettings,
+): readonly CertificateVolume[] {
   const { isEnabled, http } = cluster.security;
   const file = (key: string): JsonObject => ({ key, path: key, mode: 0o440 });
-  const own = wish.tlsSecret ?? dashboardsNames(cluster).certificate;
+  const own = settings.tlsSecret ?? dashboardsNames(cluster).certificate;
   return [
     ...(isEnabled && http.isEnabled
       ? [
@@ -199,7 +205,7 @@ function certificateVolumes(cluster: SearchCluster, wish: DashboardsWish): reado
           },
         ]
       : []),
-    ...(wish.isTlsEnabled
+    ...(settings.isTlsEnabled
       ? [
           {
             name: "certificate" as const,
@@ -211,7 +217,7 @@ function certificateVolumes(cluster: SearchCluster, wish: DashboardsWish): reado
 }
 
 /** The page that asks for a login: it answers without one, and not before the engine does. */
-function probes({ basePath = "", isTlsEnabled }: DashboardsWish): JsonObject {
+function probes({ basePath = "", isTlsEnabled }: DashboardsSettings): JsonObject {
   const tcp = { tcpSocket: { port: dashboardsPort } };
   const page = { path: `${basePath}/`, port: dashboardsPort, scheme: isTlsEnabled ? "HTTPS" : "HTTP" };
   return {

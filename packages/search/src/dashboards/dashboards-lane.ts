@@ -1,8 +1,8 @@
 import { digestOf, settled } from "@quartermaster/runtime";
 import { configMaps, type Deployment, deployments, services } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneAnswer, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
-import type { DashboardsWish } from "../model/search-cluster.ts";
+import { awaits, type LaneVerdict, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
+import type { DashboardsSettings } from "../model/search-cluster.ts";
 import { pruneActions } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
@@ -14,7 +14,7 @@ import { dashboardsConfigMap, dashboardsDeployment, dashboardsService } from "./
 /** What is not wanted any more: switched off, or under a name that it had before. */
 const prune: LaneRule = {
   name: "prune",
-  answer: (seen) => {
+  decide: (seen) => {
     const wanted = wantedNames(seen);
     const left = seen.dashboards.present.filter(({ name }) => !wanted.has(name));
     if (left.length === 0) return undefined;
@@ -43,13 +43,13 @@ function wantedNames({ cluster }: Seen): ReadonlySet<string> {
 /** Without an engine it has nobody to ask. */
 const notYet: LaneRule = {
   name: "notYet",
-  answer: ({ cluster, status }) =>
+  decide: ({ cluster, status }) =>
     cluster.dashboards === undefined || status.clusterUuid === undefined ? nothingToDo : undefined,
 };
 
 const awaitMaterial: LaneRule = {
   name: "awaitMaterial",
-  answer: ({ cluster, dashboards, material }) => {
+  decide: ({ cluster, dashboards, material }) => {
     if (dashboards.followed === undefined)
       return awaits(
         searchReasons.awaitingMaterial,
@@ -57,8 +57,8 @@ const awaitMaterial: LaneRule = {
         { actor: "user" },
       );
     const hasLogin = !cluster.security.isEnabled || material.dashboards?.login !== undefined;
-    const leaf = material.leaves.get("dashboards");
-    if (hasLogin && (leaf === undefined || leaf.pair !== undefined)) return undefined;
+    const cert = material.certificates.get("dashboards");
+    if (hasLogin && (cert === undefined || cert.pair !== undefined)) return undefined;
     return awaits(
       searchReasons.awaitingMaterial,
       "The login or the certificate of Dashboards is not there yet.",
@@ -71,33 +71,33 @@ const awaitMaterial: LaneRule = {
 
 const keepObjects: LaneRule = {
   name: "keepObjects",
-  answer: (seen) => {
+  decide: (seen) => {
     const { cluster } = seen;
-    const wish = cluster.dashboards;
-    if (wish === undefined) return undefined;
+    const settings = cluster.dashboards;
+    if (settings === undefined) return undefined;
     const actions: readonly SearchAction[] = [
-      applyAction(configMaps, dashboardsConfigMap(cluster, wish), cluster),
-      applyAction(services, dashboardsService(cluster, wish), cluster),
-      applyAction(deployments, wantedDeployment(seen, wish), cluster),
+      applyAction(configMaps, dashboardsConfigMap(cluster, settings), cluster),
+      applyAction(services, dashboardsService(cluster, settings), cluster),
+      applyAction(deployments, wantedDeployment(seen, settings), cluster),
     ];
-    return progress(seen, wish, actions);
+    return progress(seen, settings, actions);
   },
 };
 
-function wantedDeployment(seen: Seen, wish: DashboardsWish): Deployment {
+function wantedDeployment(seen: Seen, settings: DashboardsSettings): Deployment {
   const { cluster, material, dashboards } = seen;
   const inputsHash = digestOf({
-    config: dashboardsConfig(cluster, wish),
+    config: dashboardsConfig(cluster, settings),
     followed: dashboards.followed ?? {},
     login: material.dashboards?.version,
-    certificate: material.leaves.get("dashboards")?.pair?.certificatePem,
-    trust: [material.authority.pair?.certificatePem, ...material.foreignTrust],
+    certificate: material.certificates.get("dashboards")?.pair?.certificatePem,
+    trust: [material.ca.pair?.certificatePem, ...material.foreignTrust],
   }).slice(0, 32);
-  return dashboardsDeployment(cluster, { wish, image: imageNow(seen, wish), inputsHash });
+  return dashboardsDeployment(cluster, { settings, image: imageNow(seen, settings), inputsHash });
 }
 
 /** Comes last in an upgrade: it must not be newer than the engine. */
-function imageNow({ status, cluster, dashboards }: Seen, { image }: DashboardsWish): string {
+function imageNow({ status, cluster, dashboards }: Seen, { image }: DashboardsSettings): string {
   const present = dashboards.deployment?.spec.template.spec.containers[0]?.image;
   const isEngineThere = status.version === undefined || status.version === cluster.version;
   return present === undefined || isEngineThere ? image.name : present;
@@ -105,9 +105,9 @@ function imageNow({ status, cluster, dashboards }: Seen, { image }: DashboardsWi
 
 function progress(
   { dashboards: { deployment } }: Seen,
-  { replicas }: DashboardsWish,
+  { replicas }: DashboardsSettings,
   actions: readonly SearchAction[],
-): LaneAnswer {
+): LaneVerdict {
   const { observedGeneration, updatedReplicas = 0, availableReplicas = 0 } = deployment?.status ?? {};
   const isSeen = deployment !== undefined && observedGeneration === deployment.metadata.generation;
   if (isSeen && updatedReplicas >= replicas && availableReplicas >= replicas)

@@ -1,10 +1,10 @@
 import { type Context, isControlledBy, type Kind, type Live } from "@quartermaster/runtime";
 import { configMaps, type Deployment, deployments, secrets, services } from "@quartermaster/runtime/kinds";
 
-import { byCluster, markLabels } from "../marks.ts";
 import { followedSecrets } from "../material/spec-references.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { byCluster, ownerLabels } from "../owner-labels.ts";
 import { type PresentObject, presentObject } from "../present-object.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 
@@ -54,13 +54,13 @@ export function observeDashboards(
 /** The one object without an owner reference, because passwords outlive their cluster. */
 function isKeptPassword({ kind, metadata: { name, labels } }: Live, cluster: SearchCluster): boolean {
   const isNamedSo = kind === secrets.kind && name === dashboardsNames(cluster).password;
-  return isNamedSo && labels?.[markLabels.uid] === cluster.uid;
+  return isNamedSo && labels?.[ownerLabels.uid] === cluster.uid;
 }
 
 /** Its Secrets are made by the lane of certificates, as those of the nodes are; they are known by their names. */
 function isPart({ metadata: { name, labels } }: Live, cluster: SearchCluster): boolean {
   const { certificate, password } = dashboardsNames(cluster);
-  return labels?.[markLabels.part] === "dashboards" || name === certificate || name === password;
+  return labels?.[ownerLabels.part] === "dashboards" || name === certificate || name === password;
 }
 
 function secretsOf(

@@ -45,7 +45,7 @@ export interface EntryPlan {
 export function decideEntries(facts: EntryFacts, policy: EntryPolicy): EntryPlan {
   const { wanted, recorded, present } = facts;
   const names = [...new Set([...recorded.map(({ name }) => name), ...[...wanted.keys()].toSorted()])];
-  const answers = names.map((name) =>
+  const responses = names.map((name) =>
     decideEntry(
       {
         name,
@@ -57,9 +57,9 @@ export function decideEntries(facts: EntryFacts, policy: EntryPolicy): EntryPlan
     ),
   );
   const named = (act: EntryAct): readonly string[] =>
-    answers.flatMap((answer) => (answer.act === act ? [answer.name] : []));
+    responses.flatMap((response) => (response.act === act ? [response.name] : []));
   const records = (side: "before" | "after"): readonly EntryRecord[] =>
-    answers.flatMap((answer) => answer[side] ?? []).slice(0, policy.mostRecords);
+    responses.flatMap((response) => response[side] ?? []).slice(0, policy.mostRecords);
   return {
     put: named("put"),
     verify: named("verify"),
@@ -96,26 +96,26 @@ interface Entry {
   readonly has: string | undefined;
 }
 
-interface EntryAnswer {
+interface EntryResponse {
   readonly name: string;
   readonly act: EntryAct;
   readonly before?: EntryRecord | undefined;
   readonly after?: EntryRecord | undefined;
 }
 
-function decideEntry(entry: Entry, policy: EntryPolicy): EntryAnswer {
+function decideEntry(entry: Entry, policy: EntryPolicy): EntryResponse {
   const { want, record } = entry;
   if (want === undefined) return record === undefined ? nothing(entry) : decideDropped(entry, record);
   if (record === undefined || record.foreign === true) return decideNew({ ...entry, want }, policy);
   return decideOurs({ ...entry, want }, record, policy);
 }
 
-function nothing({ name }: Entry): EntryAnswer {
+function nothing({ name }: Entry): EntryResponse {
   return { name, act: "nothing" };
 }
 
 /** Nobody declares it any more. */
-function decideDropped({ name, has }: Entry, record: EntryRecord): EntryAnswer {
+function decideDropped({ name, has }: Entry, record: EntryRecord): EntryResponse {
   if (record.foreign === true || has === undefined) return { name, act: "nothing" };
   if (!record.digests.includes(has)) return { name, act: "left" };
   return { name, act: "drop", before: record };
@@ -124,7 +124,7 @@ function decideDropped({ name, has }: Entry, record: EntryRecord): EntryAnswer {
 type Wanted = Entry & { readonly want: string };
 
 /** Nothing of ours is there under the name. */
-function decideNew({ name, want, record, has }: Wanted, { overwritesForeign }: EntryPolicy): EntryAnswer {
+function decideNew({ name, want, record, has }: Wanted, { overwritesForeign }: EntryPolicy): EntryResponse {
   if (has === want) return kept("nothing", { name, digests: [want], foreign: true });
   if (has !== undefined && !overwritesForeign) return { ...kept("conflict", record), name };
   // Recorded first; the next look acts.
@@ -135,7 +135,7 @@ function decideOurs(
   { name, want, has }: Wanted,
   record: EntryRecord,
   { overwritesForeign, isVerified }: EntryPolicy,
-): EntryAnswer {
+): EntryResponse {
   const isOurs = has === undefined || record.digests.includes(has);
   if (has === want && isOurs) {
     const done = { name, digests: [want] };
@@ -149,7 +149,7 @@ function decideOurs(
   return kept("nothing", { name, digests: withDigest(record.digests, want, has) });
 }
 
-function kept(act: EntryAct, record: EntryRecord | undefined): EntryAnswer {
+function kept(act: EntryAct, record: EntryRecord | undefined): EntryResponse {
   return {
     name: record?.name ?? "",
     act,

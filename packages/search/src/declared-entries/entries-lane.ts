@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { type ReconcileEvent, settled, stalled, waiting, type Why } from "@quartermaster/runtime";
 
-import { awaits, type LaneAnswer, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
+import { awaits, type LaneVerdict, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import type { EntryPlan } from "./decide-entries.ts";
@@ -41,19 +41,19 @@ const conflictRecheckMs = 60_000;
 export function entriesLane(entries: DeclaredEntries): SearchLane {
   const asDeclared: LaneRule = {
     name: "asDeclared",
-    answer: (seen) => (entries.isPending(seen) ? undefined : nothingToDo),
+    decide: (seen) => (entries.isPending(seen) ? undefined : nothingToDo),
   };
   /** A failed or missing read means that nothing is done. */
   const awaitRead: LaneRule = {
     name: "awaitRead",
-    answer: (seen) =>
+    decide: (seen) =>
       entries.plan(seen) === undefined
         ? awaits(entries.pendingReason, entries.unknownMessage, { actor: "engine" })
         : undefined,
   };
   const keepEntries: LaneRule = {
     name: entries.rule,
-    answer: (seen) => {
+    decide: (seen) => {
       const plan = entries.plan(seen);
       return plan === undefined ? undefined : kept(entries, seen, plan);
     },
@@ -61,7 +61,7 @@ export function entriesLane(entries: DeclaredEntries): SearchLane {
   return { name: entries.lane, rules: [asDeclared, awaitRead, keepEntries] };
 }
 
-function kept(entries: DeclaredEntries, seen: Seen, plan: EntryPlan): LaneAnswer {
+function kept(entries: DeclaredEntries, seen: Seen, plan: EntryPlan): LaneVerdict {
   const { left, before, after } = plan;
   const action = entries.action(plan);
   const isMoving = action !== undefined || !isDeepStrictEqual(seen.status[entries.lane] ?? [], after);
@@ -83,12 +83,12 @@ function moving(
   { pendingReason, pendingMessage }: DeclaredEntries,
   seen: Seen,
   action: SearchAction | undefined,
-): Pick<LaneAnswer, "outcome" | "actor"> {
+): Pick<LaneVerdict, "outcome" | "actor"> {
   const why = { reason: pendingReason, message: pendingMessage(seen) };
   return { outcome: waiting(why, action === undefined ? nextReconcileMs : nextSampleMs), actor: "operator" };
 }
 
-function resting(conflict: Why | undefined): Pick<LaneAnswer, "outcome" | "actor"> {
+function resting(conflict: Why | undefined): Pick<LaneVerdict, "outcome" | "actor"> {
   if (conflict === undefined) return { outcome: settled() };
   return { outcome: stalled(conflict, conflictRecheckMs), actor: "user" };
 }

@@ -15,10 +15,10 @@ import { namespaces, pods, statefulSets } from "@quartermaster/runtime/kinds";
 
 import { handoverMessage } from "../handover/inherit-children.ts";
 import { belongsTo, objectsOf } from "../handover/predecessor.ts";
-import { byCluster, markLabels } from "../marks.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { clusterKey } from "../observe.ts";
+import { byCluster, ownerLabels } from "../owner-labels.ts";
 import { type PresentObject, presentObject } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
@@ -59,13 +59,13 @@ function done(actions: readonly SearchAction[] = []): Verdict<SearchAction> {
 /** The namespace takes everything with it. */
 const namespaceTerminating: DeletionRule = {
   name: "namespaceTerminating",
-  answer: ({ isNamespaceTerminating }) => (isNamespaceTerminating ? done() : undefined),
+  decide: ({ isNamespaceTerminating }) => (isNamespaceTerminating ? done() : undefined),
 };
 
 /** Another object acts for the cluster: nothing of it is deleted with this one, also not by owner references. */
 const superseded: DeletionRule = {
   name: "superseded",
-  answer: ({ leftToHeir }) => {
+  decide: ({ leftToHeir }) => {
     if (leftToHeir === undefined) return undefined;
     if (leftToHeir.length === 0) return done();
     const why = { reason: searchReasons.handover, message: handoverMessage(leftToHeir) };
@@ -76,7 +76,7 @@ const superseded: DeletionRule = {
 /** Everything stays and belongs to nobody. */
 const orphaned: DeletionRule = {
   name: "orphaned",
-  answer: ({ isOrphaned, kept }) =>
+  decide: ({ isOrphaned, kept }) =>
     isOrphaned
       ? done(kept.map(({ kind, name, uid }) => ({ kind: "release", resource: kind, name, uid })))
       : undefined,
@@ -84,7 +84,7 @@ const orphaned: DeletionRule = {
 
 const setsRemain: DeletionRule = {
   name: "setsRemain",
-  answer: ({ statefulSets: sets }) => {
+  decide: ({ statefulSets: sets }) => {
     if (sets.length === 0) return undefined;
     return {
       actions: sets.filter(({ isTerminating }) => !isTerminating).map(deletionOf),
@@ -98,7 +98,7 @@ const setsRemain: DeletionRule = {
 
 const podsRemain: DeletionRule = {
   name: "podsRemain",
-  answer: ({ pods: remaining }) =>
+  decide: ({ pods: remaining }) =>
     remaining.length === 0
       ? undefined
       : {
@@ -116,7 +116,7 @@ const podsRemain: DeletionRule = {
 /** Volumes, authority and passwords are kept or deleted together: data cannot be opened without the others. */
 const keptRemain: DeletionRule = {
   name: "keptRemain",
-  answer: ({ cluster, kept }) =>
+  decide: ({ cluster, kept }) =>
     // A protected cluster is not deleted through its own object, but with its definition, say: then the data stays.
     cluster.whenDeleted === "Retain" || cluster.isDeletionProtected
       ? done()
@@ -167,7 +167,7 @@ async function readLeftToHeir(
   const { namespace, name } = object.metadata;
   const heir = await ctx.client.find(openSearchCluster.kind, { namespace, name }, { isMetadataOnly: true });
   if (heir === undefined) return undefined;
-  const labelSelector = `${markLabels.cluster}=${name}`;
+  const labelSelector = `${ownerLabels.cluster}=${name}`;
   const sets = await Array.fromAsync(ctx.client.list(statefulSets, { namespace, labelSelector }));
   const unseen = sets.filter((set) => belongsTo(set, object)).map((set) => presentObject(statefulSets, set));
   const seen = objectsOf(object, ctx).filter(({ kind }) => kind.kind !== statefulSets.kind);
@@ -176,20 +176,20 @@ async function readLeftToHeir(
 
 async function observeLeft(object: Live<ClusterObject>, ctx: Context): Promise<Omit<Left, "leftToHeir">> {
   const { cluster } = readCluster(object);
-  const marked = (kind: Kind, isOurs: (live: Live) => boolean): readonly LeftObject[] =>
+  const owned = (kind: Kind, isOurs: (live: Live) => boolean): readonly LeftObject[] =>
     ctx
       .store(kind)
       .listBy(byCluster, clusterKey(cluster))
       .filter((live) => isOurs(live))
       .map((live) => leftObject(kind, live));
-  const hasUid = (live: Live): boolean => live.metadata.labels?.[markLabels.uid] === cluster.uid;
+  const hasUid = (live: Live): boolean => live.metadata.labels?.[ownerLabels.uid] === cluster.uid;
   // The garbage collector may have finished before us: its finalizer is gone then, and so are the owner references.
-  const disowned = marked(statefulSets, (live) => hasUid(live) && !isControlledBy(live, object));
+  const disowned = owned(statefulSets, (live) => hasUid(live) && !isControlledBy(live, object));
   const namespace = await ctx.client.find(namespaces, { name: cluster.namespace }, { isMetadataOnly: true });
   return {
     cluster,
-    statefulSets: marked(statefulSets, (live) => isControlledBy(live, object)),
-    pods: marked(pods, hasUid),
+    statefulSets: owned(statefulSets, (live) => isControlledBy(live, object)),
+    pods: owned(pods, hasUid),
     kept: keptObjects(cluster, ctx).map(({ isProtected, resourceVersion, ...live }) =>
       isProtected ? live : { ...live, resourceVersion },
     ),

@@ -2,7 +2,7 @@ import { classify, type Client, type Kind } from "@quartermaster/runtime";
 import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
 
 import { EngineError } from "../engine/engine-error.ts";
-import { markLabels } from "../marks.ts";
+import { ownerLabels } from "../owner-labels.ts";
 import type { PerformContext } from "../perform-context.ts";
 import type { ActionOf } from "../search-action.ts";
 import { isProtected } from "./protection-lane.ts";
@@ -79,7 +79,7 @@ async function unprotect(
   const metadata = {
     uid,
     ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    labels: { [markLabels.deletionProtected]: null },
+    labels: { [ownerLabels.deletionProtected]: null },
   };
   const freed = await client.patch(
     kind,

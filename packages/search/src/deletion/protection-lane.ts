@@ -2,8 +2,8 @@ import { type Context, type Kind, type Live, settled } from "@quartermaster/runt
 import { persistentVolumeClaims, secrets } from "@quartermaster/runtime/kinds";
 
 import type { LaneRule, SearchLane } from "../lane.ts";
-import { byCluster, markLabels } from "../marks.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { byCluster, ownerLabels } from "../owner-labels.ts";
 import { type PresentObject, presentObject } from "../present-object.ts";
 import type { SearchAction } from "../search-action.ts";
 
@@ -23,7 +23,7 @@ export function keptObjects(
     ctx
       .store(kind)
       .listBy(byCluster, `${namespace}/${name}`)
-      .filter(({ metadata }) => metadata.labels?.[markLabels.uid] === uid)
+      .filter(({ metadata }) => metadata.labels?.[ownerLabels.uid] === uid)
       .filter(({ metadata }) => (metadata.ownerReferences ?? []).length === 0)
       .map((live) => ({ ...presentObject(kind, live), isProtected: isProtected(live) })),
   );
@@ -31,7 +31,7 @@ export function keptObjects(
 
 /** Whether an object has the label by which `config/policy/search-deletion-protection.yaml` refuses its deletion. */
 export function isProtected({ metadata }: Live): boolean {
-  return metadata.labels?.[markLabels.deletionProtected] === "true";
+  return metadata.labels?.[ownerLabels.deletionProtected] === "true";
 }
 
 /**
@@ -40,7 +40,7 @@ export function isProtected({ metadata }: Live): boolean {
  */
 const keepProtection: LaneRule = {
   name: "keepProtection",
-  answer: ({ cluster, kept }) => ({
+  decide: ({ cluster, kept }) => ({
     actions: kept
       .filter((each) => each.isProtected !== cluster.isDeletionProtected && !each.isTerminating)
       .map(({ kind, name, uid }): SearchAction => ({

@@ -8,13 +8,13 @@ import type { PodDialect } from "./pod-dialect.ts";
 import type { MakeDialect } from "./rest-dialect.ts";
 
 /** What a distribution consists of, besides what its declaration needs (`distributionFacts`) and its lanes (`lanes` of `rules.ts`). */
-export interface DistributionParts {
+export interface DistributionOptions {
   readonly rest: MakeDialect;
   readonly pods: (version: string) => PodDialect;
 }
 
 /** Every distribution with all of its parts: a new one does not compile until each of them exists. */
-export const distributions: Readonly<Record<Distribution, DistributionParts>> = {
+export const distributions: Readonly<Record<Distribution, DistributionOptions>> = {
   opensearch: { rest: opensearchRest, pods: opensearchPods },
   elasticsearch: { rest: elasticsearchRest, pods: elasticsearchPods },
 };

@@ -33,11 +33,11 @@ export interface PodDialect {
 }
 
 /** Folder of the certificates within that of the configuration: the engines read files nowhere else. */
-export const certificateFolder = "certificates";
+export const certificateDirectory = "certificates";
 /** Folder of the security plugin's files within that of the configuration. */
-export const securityFilesFolder = "opensearch-security";
+export const securityFilesDirectory = "opensearch-security";
 /** Folder of the file realm's files within that of the configuration. */
-export const fileRealmFolder = "file-realm";
+export const fileRealmDirectory = "file-realm";
 
 /** Whether a version such as `2.19.4` is older than major.minor. One that cannot be read counts as new. */
 export function isBefore(version: string, major: number, minor: number): boolean {

@@ -6,7 +6,7 @@ import type {
   SecurityEntityType,
   TlsLayer,
 } from "../engine/engine-client.ts";
-import type { EngineLicense, LicenseAnswer } from "../engine/engine-facts.ts";
+import type { EngineLicense, LicenseResponse } from "../engine/engine-facts.ts";
 import type { EngineWire } from "../engine/engine-wire.ts";
 
 /** What distributions say or do differently by REST. */
@@ -40,6 +40,6 @@ export interface SecurityApi {
 /** The licence API of Elasticsearch. */
 export interface LicenseApi {
   read(): Promise<EngineLicense>;
-  put(license: JsonObject, acknowledge: boolean): Promise<LicenseAnswer>;
-  start(type: "trial" | "basic", acknowledge: boolean): Promise<LicenseAnswer>;
+  put(license: JsonObject, acknowledge: boolean): Promise<LicenseResponse>;
+  start(type: "trial" | "basic", acknowledge: boolean): Promise<LicenseResponse>;
 }

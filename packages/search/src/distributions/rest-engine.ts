@@ -26,15 +26,15 @@ import type {
   EngineRepository,
   EngineSettings,
   EngineShard,
-  LicenseAnswer,
+  LicenseResponse,
   NodeLoad,
   ShardExplanation,
 } from "../engine/engine-facts.ts";
 import { EngineWire, type WireOptions } from "../engine/engine-wire.ts";
 import { explainRequest, readExplanation } from "../engine/explain-copies.ts";
 import { openConnection } from "../engine/open-connection.ts";
-import { assertAcknowledged, unreadable } from "../engine/read-answer.ts";
 import { readFacts } from "../engine/read-facts.ts";
+import { assertAcknowledged, unreadable } from "../engine/read-response.ts";
 import { type RepositoryApi, repositoryApi } from "../engine/repository-api.ts";
 import { distributions } from "./distributions.ts";
 import type { LicenseApi, RestDialect, SecurityApi } from "./rest-dialect.ts";
@@ -70,37 +70,37 @@ class RestEngine implements EngineClient {
       isSecured: target.tls !== undefined || target.login !== undefined,
       system: options.system,
     });
-    this.#repositories = repositoryApi(this.#wire, this.#patience());
+    this.#repositories = repositoryApi(this.#wire, this.#timeout());
   }
 
   async identity(node: string): Promise<EngineIdentity> {
-    const ask = async (path: string): Promise<unknown> => {
+    const query = async (path: string): Promise<unknown> => {
       const { value } = await this.#wire.one(node, { call: "identity", method: "GET", path });
       return value;
     };
     const fields = "_nodes,cluster_name,nodes.*.name,nodes.*.version,nodes.*.roles";
-    const info = await ask(`/_nodes/_local/http?filter_path=${fields}`);
+    const info = await query(`/_nodes/_local/http?filter_path=${fields}`);
     const coordination = "cluster_name,cluster_uuid,metadata.cluster_coordination";
-    const state = await ask(`/_cluster/state/metadata?local=true&filter_path=${coordination}`);
+    const state = await query(`/_cluster/state/metadata?local=true&filter_path=${coordination}`);
     return readFacts.identity(info, state);
   }
 
   async health(): Promise<EngineHealth> {
-    return readFacts.health(await this.#read("health", `/_cluster/health?${this.#patience()}`));
+    return readFacts.health(await this.#read("health", `/_cluster/health?${this.#timeout()}`));
   }
 
   async nodes(): Promise<readonly EngineNode[]> {
     const fields = "_nodes,cluster_name,nodes.*.name,nodes.*.version,nodes.*.roles";
     const info = await this.#read("nodes", `/_nodes/http?timeout=10s&filter_path=${fields}`);
     const { managerMetric } = this.#dialect;
-    const state = await this.#read("nodes", `/_cluster/state/${managerMetric}?${this.#patience()}`);
+    const state = await this.#read("nodes", `/_cluster/state/${managerMetric}?${this.#timeout()}`);
     return readFacts.nodes(info, state);
   }
 
   async shards(): Promise<readonly EngineShard[]> {
     const copy = ["index", "shard", "primary", "state", "node", "relocating_node"];
     const fields = copy.map((field) => `routing_table.indices.*.shards.*.${field}`);
-    const path = `/_cluster/state/routing_table,nodes?${this.#patience()}`;
+    const path = `/_cluster/state/routing_table,nodes?${this.#timeout()}`;
     return readFacts.shards(
       await this.#read("shards", `${path}&filter_path=nodes.*.name,${fields.join(",")}`),
     );
@@ -109,20 +109,20 @@ class RestEngine implements EngineClient {
   async coordination(): Promise<Coordination> {
     const { managerMetric } = this.#dialect;
     const fields = `cluster_name,cluster_uuid,${managerMetric},nodes.*.name,metadata.cluster_coordination`;
-    const path = `/_cluster/state/metadata,nodes,${managerMetric}?${this.#patience()}`;
+    const path = `/_cluster/state/metadata,nodes,${managerMetric}?${this.#timeout()}`;
     return readFacts.coordination(await this.#read("coordination", `${path}&filter_path=${fields}`));
   }
 
   async settings(): Promise<EngineSettings> {
     return readFacts.settings(
-      await this.#read("settings", `/_cluster/settings?flat_settings=true&${this.#patience()}`),
+      await this.#read("settings", `/_cluster/settings?flat_settings=true&${this.#timeout()}`),
     );
   }
 
   async nodeLoad(): Promise<readonly NodeLoad[]> {
-    const figures = ["name", "indices", "fs.total", "jvm.mem.heap_used_percent", "process.cpu.percent"];
+    const metrics = ["name", "indices", "fs.total", "jvm.mem.heap_used_percent", "process.cpu.percent"];
     const threads = ["thread_pool.search.queue", "thread_pool.write.rejected"];
-    const fields = ["_nodes", ...[...figures, ...threads].map((field) => `nodes.*.${field}`)].join(",");
+    const fields = ["_nodes", ...[...metrics, ...threads].map((field) => `nodes.*.${field}`)].join(",");
     const path = "/_nodes/stats/indices,fs,jvm,process,thread_pool/docs,store?level=shards&timeout=10s";
     return readFacts.nodeLoad(await this.#read("nodeLoad", `${path}&filter_path=${fields}`));
   }
@@ -130,7 +130,7 @@ class RestEngine implements EngineClient {
   async indices(): Promise<readonly EngineIndex[]> {
     const copies = ["number_of_replicas", "auto_expand_replicas"];
     const fields = copies.map((field) => `*.settings.index.${field}`).join(",");
-    const path = `/_all/_settings/index.number_of_replicas,index.auto_expand_replicas?expand_wildcards=all&${this.#patience()}`;
+    const path = `/_all/_settings/index.number_of_replicas,index.auto_expand_replicas?expand_wildcards=all&${this.#timeout()}`;
     return readFacts.indices(await this.#read("indices", `${path}&filter_path=${fields}`));
   }
 
@@ -141,7 +141,7 @@ class RestEngine implements EngineClient {
 
   async putSettings(changes: Partial<EngineSettings>): Promise<void> {
     const { persistent = {}, transient = {} } = changes;
-    const path = `/_cluster/settings?${this.#patience()}`;
+    const path = `/_cluster/settings?${this.#timeout()}`;
     await this.#write("putSettings", "PUT", { path, body: { persistent, transient }, isAcknowledged: true });
   }
 
@@ -169,7 +169,7 @@ class RestEngine implements EngineClient {
     await this.#write(call, "PUT", { path: templatePath, body, isAcknowledged: true });
     if (indices.length === 0) return;
     const names = indices.map((name) => encodeURIComponent(name)).join(",");
-    const path = `/${names}/_settings?ignore_unavailable=true&${this.#patience()}`;
+    const path = `/${names}/_settings?ignore_unavailable=true&${this.#timeout()}`;
     await this.#write(call, "PUT", { path, body: settings, isAcknowledged: true });
   }
 
@@ -245,15 +245,18 @@ class RestEngine implements EngineClient {
     return await this.#license("license").read();
   }
 
-  async putLicense(license: JsonObject, options: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+  async putLicense(
+    license: JsonObject,
+    options: { readonly acknowledge: boolean },
+  ): Promise<LicenseResponse> {
     return await this.#license("putLicense").put(license, options.acknowledge);
   }
 
-  async startTrial(options: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+  async startTrial(options: { readonly acknowledge: boolean }): Promise<LicenseResponse> {
     return await this.#license("startTrial").start("trial", options.acknowledge);
   }
 
-  async startBasic(options: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+  async startBasic(options: { readonly acknowledge: boolean }): Promise<LicenseResponse> {
     return await this.#license("startBasic").start("basic", options.acknowledge);
   }
 
@@ -276,7 +279,7 @@ class RestEngine implements EngineClient {
     return value;
   }
 
-  #patience(): string {
+  #timeout(): string {
     return `${this.#dialect.managerTimeout}=${managerWait}`;
   }
 

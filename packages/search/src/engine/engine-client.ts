@@ -12,7 +12,7 @@ import type {
   EngineRepository,
   EngineSettings,
   EngineShard,
-  LicenseAnswer,
+  LicenseResponse,
   NodeLoad,
   ShardExplanation,
 } from "./engine-facts.ts";
@@ -55,7 +55,7 @@ export interface EngineClient {
    * Has indices fit their copies to the nodes, none or one: those that are named, and by an index template those to come. One that
    * clashes with a template of somebody else is `invalid`.
    */
-  fitReplicas(wish: FittedIndices): Promise<void>;
+  fitReplicas(settings: FittedIndices): Promise<void>;
 
   /** Snapshot repositories that anybody registered. */
   repositories(): Promise<readonly EngineRepository[]>;
@@ -88,9 +88,9 @@ export interface EngineClient {
 
   /** Licence API; engines without one throw `unsupported`. */
   license(): Promise<EngineLicense>;
-  putLicense(license: JsonObject, options: { readonly acknowledge: boolean }): Promise<LicenseAnswer>;
-  startTrial(options: { readonly acknowledge: boolean }): Promise<LicenseAnswer>;
-  startBasic(options: { readonly acknowledge: boolean }): Promise<LicenseAnswer>;
+  putLicense(license: JsonObject, options: { readonly acknowledge: boolean }): Promise<LicenseResponse>;
+  startTrial(options: { readonly acknowledge: boolean }): Promise<LicenseResponse>;
+  startBasic(options: { readonly acknowledge: boolean }): Promise<LicenseResponse>;
 
   /** Ends its connections. */
   close(): Promise<void>;
@@ -200,7 +200,7 @@ export interface EngineTls {
   /** Another name that will do: ours is in certificates of our own, which nodes may serve until they are restarted. */
   readonly otherName?: string | undefined;
   /** Fingerprints (SHA-256, hex) of certificates that will do under any name: those that nodes have mounted. */
-  readonly mountedLeaves?: readonly string[] | undefined;
+  readonly mountedCertificates?: readonly string[] | undefined;
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined;
 }
 

@@ -79,7 +79,7 @@ export interface ShardExplanation extends Pick<EngineShard, "index" | "shard" | 
   /** Each node that could hold it, with the engine's rules that say no. */
   readonly nodes: readonly { readonly node: string; readonly deciders: readonly string[] }[];
   /** The engine's own words. */
-  readonly words: string;
+  readonly text: string;
 }
 
 /** An index, as far as it decides how many nodes it needs. */
@@ -147,7 +147,7 @@ export interface EngineLicense {
 }
 
 /** What the licence API made of a call: HTTP 200 is not success. */
-export interface LicenseAnswer {
+export interface LicenseResponse {
   /** `refused`: understood, and not possible any more, as a second trial. `invalid`: no such licence file will ever be accepted. */
   readonly outcome: "applied" | "acknowledgeRequired" | "alreadySo" | "invalid" | "expired" | "refused";
   /** What an `invalid` one fails on besides itself: the cluster, as it is set up. */

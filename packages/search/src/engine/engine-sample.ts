@@ -22,45 +22,47 @@ export type SampledFact =
 
 /** What to ask, and whom. */
 export interface SampleRequest {
-  readonly asks: ReadonlySet<SampledFact>;
+  readonly facts: ReadonlySet<SampledFact>;
   /** Nodes that are asked for what they say of themselves. */
   readonly nodes: readonly string[];
   readonly nowMs: () => number;
 }
 
-const notAsked = { isKnown: false, why: "not asked" } as const;
+const notQueried = { isKnown: false, why: "not asked" } as const;
 
 /** The facts before the first sample. */
 export const noFacts: EngineFacts = {
   health: { isKnown: false, why: "not sampled yet" },
-  nodes: notAsked,
-  coordination: notAsked,
-  shards: notAsked,
+  nodes: notQueried,
+  coordination: notQueried,
+  shards: notQueried,
   identities: new Map(),
-  license: notAsked,
-  securityIndex: notAsked,
-  settings: notAsked,
-  nodeLoad: notAsked,
-  indices: notAsked,
-  repositories: notAsked,
-  explanations: notAsked,
+  license: notQueried,
+  securityIndex: notQueried,
+  settings: notQueried,
+  nodeLoad: notQueried,
+  indices: notQueried,
+  repositories: notQueried,
+  explanations: notQueried,
   served: new Map(),
 };
 
 /** Asks an engine for what is wanted. Never rejects for what an engine does: that is an unknown fact. */
 export async function engineSample(client: EngineClient, request: SampleRequest): Promise<EngineFacts> {
-  const { asks, nodes, nowMs } = request;
-  const fact = async <T>(ask: () => Promise<T>): Promise<Fact<T>> => await factOf(ask, nowMs);
-  const wanted = async <T>(name: SampledFact, ask: () => Promise<T>): Promise<Fact<T>> =>
-    asks.has(name) ? await fact(ask) : notAsked;
+  const { facts: required, nodes, nowMs } = request;
+  const fact = async <T>(query: () => Promise<T>): Promise<Fact<T>> => await factOf(query, nowMs);
+  const wanted = async <T>(name: SampledFact, query: () => Promise<T>): Promise<Fact<T>> =>
+    required.has(name) ? await fact(query) : notQueried;
   const health = await fact(async () => await client.health());
   const ofEach = async <T>(
     name: SampledFact,
-    ask: (node: string) => Promise<T>,
+    query: (node: string) => Promise<T>,
   ): Promise<ReadonlyMap<string, Fact<T>>> => {
-    const asked = asks.has(name) ? nodes : [];
+    const requested = required.has(name) ? nodes : [];
     return new Map(
-      await Promise.all(asked.map(async (node) => [node, await fact(async () => await ask(node))] as const)),
+      await Promise.all(
+        requested.map(async (node) => [node, await fact(async () => await query(node))] as const),
+      ),
     );
   };
   const shards = await wanted("shards", async () => await client.shards());
@@ -107,9 +109,9 @@ async function transportEndMs(client: EngineClient, node: string): Promise<numbe
   }
 }
 
-async function factOf<T>(ask: () => Promise<T>, nowMs: () => number): Promise<Fact<T>> {
+async function factOf<T>(query: () => Promise<T>, nowMs: () => number): Promise<Fact<T>> {
   try {
-    const value = await ask();
+    const value = await query();
     return { isKnown: true, value, atMs: nowMs() };
   } catch (error) {
     if (error instanceof EngineError) return { isKnown: false, why: error.code };
@@ -118,12 +120,12 @@ async function factOf<T>(ask: () => Promise<T>, nowMs: () => number): Promise<Fa
 }
 
 /** Failures in which the engine did answer: what was known before does not hold any more. */
-const answers: ReadonlySet<string> = new Set(["licenseExpired", "forbidden"] satisfies EngineErrorCode[]);
+const responses: ReadonlySet<string> = new Set(["licenseExpired", "forbidden"] satisfies EngineErrorCode[]);
 
 /** The new facts, and for each that is unknown now the old one, as long as that is not too old. */
 export function keepFacts(now: EngineFacts, before: EngineFacts, oldestMs: number): EngineFacts {
   const kept = <T>(fact: Fact<T>, old: Fact<T>): Fact<T> => {
-    if (fact.isKnown || fact.why === notAsked.why || answers.has(fact.why)) return fact;
+    if (fact.isKnown || fact.why === notQueried.why || responses.has(fact.why)) return fact;
     return old.isKnown && old.atMs >= oldestMs ? old : fact;
   };
   return {
@@ -154,7 +156,7 @@ export function keepTurns(
   turns: ReadonlySet<SampledFact>,
 ): EngineFacts {
   const waits = (name: "nodeLoad" | "indices"): boolean =>
-    turns.has(name) && !now[name].isKnown && now[name].why === notAsked.why;
+    turns.has(name) && !now[name].isKnown && now[name].why === notQueried.why;
   return {
     ...now,
     ...(waits("nodeLoad") ? { nodeLoad: before.nodeLoad } : {}),

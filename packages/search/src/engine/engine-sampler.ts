@@ -180,8 +180,8 @@ export class EngineSampler {
   /** Samples as soon as there is room; a sample that runs is followed by another. */
   #due(sampled: SampledEngine): void {
     sampled.rest();
-    if (this.#wake === undefined || sampled.isOver || this.#waiting.includes(sampled)) return;
-    if (sampled.isRunning) sampled.askAgain();
+    if (this.#wake === undefined || sampled.isFinished || this.#waiting.includes(sampled)) return;
+    if (sampled.isRunning) sampled.resampleAfter();
     else this.#waiting.push(sampled);
     this.#fill();
   }
@@ -190,7 +190,7 @@ export class EngineSampler {
     while (this.#busy < this.#options.concurrency) {
       const next = this.#waiting.shift();
       if (next === undefined) return;
-      if (!next.isOver) void this.#sample(next);
+      if (!next.isFinished) void this.#sample(next);
     }
   }
 
@@ -198,7 +198,7 @@ export class EngineSampler {
     const release = this.#takeSlot();
     sampled.begin();
     try {
-      await this.#look(sampled);
+      await this.#sampleEngine(sampled);
     } catch (error) {
       this.#options.log.error("a sample of an engine failed", { err: error });
     } finally {
@@ -223,14 +223,14 @@ export class EngineSampler {
     return release;
   }
 
-  async #look(sampled: SampledEngine): Promise<void> {
+  async #sampleEngine(sampled: SampledEngine): Promise<void> {
     const { system } = this.#options;
     const { client, cluster } = sampled;
     const nodes = cluster.target.endpoints.map(({ node }) => node);
     const nowMs = (): number => system.monotonicMs();
-    const all = await engineSample(client, { asks: sampled.nextAsks(), nodes, nowMs });
+    const all = await engineSample(client, { facts: sampled.nextFacts(), nodes, nowMs });
     // Of a client that was replaced meanwhile: it may have spoken to other nodes.
-    if (sampled.isOver || sampled.client !== client) return;
+    if (sampled.isFinished || sampled.client !== client) return;
     const seen = this.#hasRoom(sampled, rowsOf(all)) ? all : withoutTables(all);
     const turns = new Set(sampled.cluster.turns);
     const known = keepTurns(seen, sampled.facts, turns);
@@ -255,7 +255,7 @@ export class EngineSampler {
       this.#due(sampled);
       return;
     }
-    if (this.#wake === undefined || sampled.isOver) return;
+    if (this.#wake === undefined || sampled.isFinished) return;
     const { system, openMs, settledMs } = this.#options;
     // A cluster that has just failed to answer is looked at soon.
     const isKnown =

@@ -6,7 +6,7 @@ import type { EngineCall, EngineEndpoint, EngineTarget } from "./engine-client.t
 import { EngineError, type EngineErrorCode, mostTelling, noPod } from "./engine-error.ts";
 import { type Exchange, exchange } from "./exchange.ts";
 import { causeName, type EngineDial, openConnection } from "./open-connection.ts";
-import { type EngineAnswer, readAnswer } from "./read-answer.ts";
+import { type EngineResponse, readResponse } from "./read-response.ts";
 
 /** One request of a call. */
 export interface EngineRequest {
@@ -28,7 +28,7 @@ export interface WireOptions {
   /** Longest time of a request, over all nodes that it is tried on (default: 30 s). */
   readonly timeoutMs?: number | undefined;
   /** Largest answer (default: 8 MiB for tables of shards and indices, 1 MiB for all others). */
-  readonly answerLimitBytes?: number | undefined;
+  readonly responseLimitBytes?: number | undefined;
   /** Told of every request that was tried. */
   readonly onRequest?: ((call: EngineCall, result: "ok" | EngineErrorCode) => void) | undefined;
 }
@@ -71,7 +71,7 @@ export class EngineWire {
    * Asks the nodes in turn, beginning with the one that answered last. Goes on to the next only when that is safe: a read that gave
    * no fact, or a write that this node cannot have acted on.
    */
-  async any(request: EngineRequest): Promise<EngineAnswer> {
+  async any(request: EngineRequest): Promise<EngineResponse> {
     const { endpoints } = this.#target;
     const count = Math.min(attemptLimit, endpoints.length);
     const { system, timeoutMs = callLimitMs } = this.#options;
@@ -85,7 +85,7 @@ export class EngineWire {
       // A write that was sent is not sent again, so it may take all the time there is.
       const shareMs = request.method === "GET" ? remainingMs / (count - tried) : remainingMs;
       try {
-        return await this.#ask(endpoint, request, shareMs);
+        return await this.#request(endpoint, request, shareMs);
       } catch (error) {
         if (this.#preferred % endpoints.length === at) this.#preferred = at + 1;
         if (!(error instanceof EngineError) || !isWorthAnother(request, error)) throw error;
@@ -96,8 +96,8 @@ export class EngineWire {
   }
 
   /** Asks this node and no other. */
-  async one(node: string, request: EngineRequest): Promise<EngineAnswer> {
-    return await this.#ask(this.endpoint(node), request, this.#options.timeoutMs ?? callLimitMs);
+  async one(node: string, request: EngineRequest): Promise<EngineResponse> {
+    return await this.#request(this.endpoint(node), request, this.#options.timeoutMs ?? callLimitMs);
   }
 
   /** Where a node is; throws for one that is no pod of the cluster. */
@@ -118,31 +118,35 @@ export class EngineWire {
     await Promise.all(pools.map(async (pool) => await pool.destroy()));
   }
 
-  async #ask(endpoint: EngineEndpoint, request: EngineRequest, timeoutMs: number): Promise<EngineAnswer> {
+  async #request(
+    endpoint: EngineEndpoint,
+    request: EngineRequest,
+    timeoutMs: number,
+  ): Promise<EngineResponse> {
     const { onRequest } = this.#options;
     try {
-      const answer = await this.#send(endpoint, request, timeoutMs);
+      const response = await this.#send(endpoint, request, timeoutMs);
       onRequest?.(request.call, "ok");
-      return answer;
+      return response;
     } catch (error) {
       if (error instanceof EngineError) onRequest?.(request.call, error.code);
       throw error;
     }
   }
 
-  async #send(endpoint: EngineEndpoint, request: EngineRequest, timeoutMs: number): Promise<EngineAnswer> {
+  async #send(endpoint: EngineEndpoint, request: EngineRequest, timeoutMs: number): Promise<EngineResponse> {
     const what = `${request.call} on node ${endpoint.node}`;
-    const { system, answerLimitBytes = limitOf(request.call) } = this.#options;
+    const { system, responseLimitBytes = limitOf(request.call) } = this.#options;
     const end = await exchange(this.#pool(endpoint), this.#wireRequest(endpoint, request), {
       system,
       timeoutMs,
-      answerLimitBytes,
+      responseLimitBytes,
     });
     if (end.kind === "failure") {
       const isRefused = this.#refusing.has(endpoint.node);
-      throw failure(what, end, { limitBytes: answerLimitBytes, isRefused });
+      throw failure(what, end, { limitBytes: responseLimitBytes, isRefused });
     }
-    return readAnswer(end, {
+    return readResponse(end, {
       what,
       accepts: request.accepts ?? [],
       isSecret: request.isSecret ?? false,
@@ -150,7 +154,7 @@ export class EngineWire {
     });
   }
 
-  #wireRequest({ host, port }: EngineEndpoint, { method, path, body }: EngineRequest): WireParts {
+  #wireRequest({ host, port }: EngineEndpoint, { method, path, body }: EngineRequest): ExchangeOptions {
     const { tls, login } = this.#target;
     const name = tls?.serverName ?? host;
     const isLines = typeof body === "string";
@@ -217,7 +221,7 @@ export class EngineWire {
   };
 }
 
-type WireParts = Parameters<typeof exchange>[1];
+type ExchangeOptions = Parameters<typeof exchange>[1];
 
 const ndjson = "application/x-ndjson";
 
@@ -234,10 +238,10 @@ function basicLogin({
 /** Reads go on whenever a node gave no fact; an answer about the content would be the same everywhere. */
 function isWorthAnother({ method }: EngineRequest, error: EngineError): boolean {
   if (!error.mayHaveActed) return true;
-  return method === "GET" && nodeFaults.has(error.code);
+  return method === "GET" && nodeProblems.has(error.code);
 }
 
-const nodeFaults: ReadonlySet<EngineErrorCode> = new Set([
+const nodeProblems: ReadonlySet<EngineErrorCode> = new Set([
   "unreachable",
   "timeout",
   "untrusted",

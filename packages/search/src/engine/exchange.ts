@@ -14,7 +14,7 @@ export interface WireRequest {
 export interface ExchangeLimits {
   readonly system: Pick<System, "setTimer">;
   readonly timeoutMs: number;
-  readonly answerLimitBytes: number;
+  readonly responseLimitBytes: number;
 }
 
 /** What came of it. */
@@ -40,7 +40,7 @@ export async function exchange(
   limits: ExchangeLimits,
 ): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
-  const collector = new Collector(limits.answerLimitBytes, resolve);
+  const collector = new Collector(limits.responseLimitBytes, resolve);
   const timer = limits.system.setTimer(limits.timeoutMs, () => {
     collector.fail("timeout", undefined);
   });

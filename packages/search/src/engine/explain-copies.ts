@@ -2,10 +2,10 @@ import { fieldOf, listOf, textOf } from "@quartermaster/runtime";
 
 import type { EngineClient, ExplainedCopy } from "./engine-client.ts";
 import type { EngineFacts, EngineShard, ShardExplanation } from "./engine-facts.ts";
-import { bounded, unreadable } from "./read-answer.ts";
+import { bounded, unreadable } from "./read-response.ts";
 
 /** Copies that are asked for in one sample. */
-const mostAsked = 10;
+const mostQueries = 10;
 
 type Known = Pick<EngineFacts, "health" | "shards" | "settings">;
 
@@ -18,7 +18,7 @@ export async function explainCopies(
   known: Known,
 ): Promise<readonly ShardExplanation[]> {
   const all: ShardExplanation[] = [];
-  for (const copy of copiesToExplain(known).slice(0, mostAsked)) all.push(await client.explain(copy));
+  for (const copy of copiesToExplain(known).slice(0, mostQueries)) all.push(await client.explain(copy));
   return all;
 }
 
@@ -26,31 +26,32 @@ export async function explainCopies(
 export function copiesToExplain({ health, shards, settings }: Known): readonly EngineShard[] {
   if (!health.isKnown || !shards.isKnown || health.value.status === "red") return [];
   if (health.value.relocatingShards + health.value.initializingShards > 0) return [];
-  const draining = settings.isKnown ? settings.value.persistent[excludedMark] : undefined;
+  const draining = settings.isKnown ? settings.value.persistent[excludedSetting] : undefined;
   const seen = new Set<string>();
   return shards.value.filter(({ index, shard, state, node }) => {
     const key = `${index}/${String(shard)}`;
-    const isAsked = state === "UNASSIGNED" || (typeof draining === "string" && node === draining);
-    if (!isAsked || seen.has(key)) return false;
+    const isRequested = state === "UNASSIGNED" || (typeof draining === "string" && node === draining);
+    if (!isRequested || seen.has(key)) return false;
     seen.add(key);
     return true;
   });
 }
 
 /** Under this name an operation writes down which node it empties. */
-const excludedMark = "cluster.metadata.quartermaster_excluded";
+const excludedSetting = "cluster.metadata.quartermaster_excluded";
 
 /** Characters of the engine's words that reach a status. */
-const wordsLimit = 200;
+const textLimit = 200;
 
 /** Nodes that are looked at; clusters have fewer. */
 const mostNodes = 500;
 
 /** From `_cluster/allocation/explain`. Names of nodes and rules are the engine's, so they are bounded and made printable. */
-export function readExplanation(copy: ExplainedCopy, answer: unknown): ShardExplanation {
-  const decisions = listOf(answer, "node_allocation_decisions");
-  const isAnswer = textOf(answer, "current_state") !== undefined && textOf(answer, "index") === copy.index;
-  if (!isAnswer || decisions.length > mostNodes)
+export function readExplanation(copy: ExplainedCopy, response: unknown): ShardExplanation {
+  const decisions = listOf(response, "node_allocation_decisions");
+  const isExplanation =
+    textOf(response, "current_state") !== undefined && textOf(response, "index") === copy.index;
+  if (!isExplanation || decisions.length > mostNodes)
     throw unreadable("explain", "the answer says nothing about the copy");
   const nodes = decisions.map((decision) => {
     const refusing = listOf(decision, "deciders").filter((each) => textOf(each, "decision") === "NO");
@@ -59,7 +60,7 @@ export function readExplanation(copy: ExplainedCopy, answer: unknown): ShardExpl
       deciders: refusing.map((each) => bounded(textOf(each, "decider") ?? "", 64)).slice(0, 16),
     };
   });
-  return { ...copy, nodes, words: wordsIn(answer, decisions) };
+  return { ...copy, nodes, text: textIn(response, decisions) };
 }
 
 /** What the engine is asked about a copy. */
@@ -68,15 +69,15 @@ export function explainRequest({ index, shard, isPrimary, node }: ExplainedCopy)
 }
 
 /** The first reason that a node gives, or the summary. */
-function wordsIn(answer: unknown, decisions: readonly unknown[]): string {
+function textIn(response: unknown, decisions: readonly unknown[]): string {
   const deciders = decisions.flatMap((decision) => listOf(decision, "deciders"));
   const first = deciders.find((each) => textOf(each, "decision") === "NO");
-  const summary = textOf(answer, "allocate_explanation") ?? textOf(answer, "move_explanation") ?? "";
-  const words = first === undefined ? summary : `${textOf(first, "decider") ?? ""}: ${explanationOf(first)}`;
-  return bounded(words, wordsLimit);
+  const summary = textOf(response, "allocate_explanation") ?? textOf(response, "move_explanation") ?? "";
+  const text = first === undefined ? summary : `${textOf(first, "decider") ?? ""}: ${explanationOf(first)}`;
+  return bounded(text, textLimit);
 }
 
 function explanationOf(decider: unknown): string {
-  const words = fieldOf(decider, "explanation");
-  return typeof words === "string" ? words : "";
+  const text = fieldOf(decider, "explanation");
+  return typeof text === "string" ? text : "";
 }

@@ -39,7 +39,7 @@ export async function openConnection(
     giveUp.abort();
   });
   try {
-    if (peer !== undefined) assertAuthority(endpoint, peer);
+    if (peer !== undefined) assertCa(endpoint, peer);
     const socket = await dial(endpoint, giveUp.signal);
     return peer === undefined ? socket : await secure(socket, peer, { signal: giveUp.signal, onRefused });
   } catch (cause) {
@@ -51,7 +51,7 @@ export async function openConnection(
 }
 
 /** Without an authority of ours Node would trust the machine's. */
-function assertAuthority({ node }: EngineEndpoint, peer: PeerCheck): void {
+function assertCa({ node }: EngineEndpoint, peer: PeerCheck): void {
   if ("seen" in peer || certificatesIn(peer.caPem).length > 0) return;
   throw new EngineError(`node ${node}: there is no certificate authority to verify it with`, {
     code: "untrusted",
@@ -99,12 +99,14 @@ async function secure(
 
 /** Node has verified the chain by now. */
 function wrongName(
-  { serverName, otherName, mountedLeaves = [] }: EngineTls,
+  { serverName, otherName, mountedCertificates = [] }: EngineTls,
   certificate: PeerCertificate,
 ): Error | undefined {
   const error = checkServerIdentity(serverName, certificate);
   const isOther = otherName !== undefined && checkServerIdentity(otherName, certificate) === undefined;
-  const isMounted = mountedLeaves.includes(certificate.fingerprint256.replaceAll(":", "").toLowerCase());
+  const isMounted = mountedCertificates.includes(
+    certificate.fingerprint256.replaceAll(":", "").toLowerCase(),
+  );
   return isOther || isMounted ? undefined : error;
 }
 

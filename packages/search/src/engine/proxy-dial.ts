@@ -4,16 +4,16 @@ import type { Socket } from "node:net";
 import type { EngineDial } from "./open-connection.ts";
 
 /** Where a proxy listens: a socket in the file system, or a host and a port. */
-export type ProxyPlace = { readonly socketPath: string } | { readonly host: string; readonly port: number };
+export type ProxyAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };
 
 /**
  * Reaches pods through a proxy that answers HTTP's CONNECT, for operators outside the cluster's network. It passes bytes on and is not
  * trusted: TLS goes through it, to the engine.
  */
-export function proxyDial(place: ProxyPlace): EngineDial {
+export function proxyDial(location: ProxyAddress): EngineDial {
   return async ({ host, port }, signal) => {
     const target = `${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
-    return await tunnel({ ...place, method: "CONNECT", path: target, agent: false, signal }, target);
+    return await tunnel({ ...location, method: "CONNECT", path: target, agent: false, signal }, target);
   };
 }
 
@@ -23,23 +23,23 @@ async function tunnel(options: RequestOptions, target: string): Promise<Socket> 
     const message = `the proxy answers ${String(status ?? "nothing")} for ${target}`;
     reject(Object.assign(new Error(message), { code: "ECONNREFUSED" }));
   };
-  const asked = request(options);
-  asked.once("error", reject);
+  const requested = request(options);
+  requested.once("error", reject);
   // A proxy that does not know CONNECT answers as to any other request.
-  asked.once("response", (answer) => {
-    answer.destroy();
-    refuse(answer.statusCode);
+  requested.once("response", (response) => {
+    response.destroy();
+    refuse(response.statusCode);
   });
-  asked.once("connect", (answer, socket: Socket, head: Buffer) => {
-    if (answer.statusCode !== 200) {
+  requested.once("connect", (response, socket: Socket, head: Buffer) => {
+    if (response.statusCode !== 200) {
       socket.destroy();
-      refuse(answer.statusCode);
+      refuse(response.statusCode);
       return;
     }
     socket.setNoDelay(true);
     if (head.length > 0) socket.unshift(head);
     resolve(socket);
   });
-  asked.end();
+  requested.end();
   return await promise;
 }

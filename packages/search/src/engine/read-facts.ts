@@ -12,7 +12,7 @@ import type {
   EngineShard,
   NodeLoad,
 } from "./engine-facts.ts";
-import { parseShape, unreadable } from "./read-answer.ts";
+import { parseShape, unreadable } from "./read-response.ts";
 
 /** What answers of the REST API say. Each throws `unreadable` for an answer that is not what the API promises. */
 export const readFacts = {

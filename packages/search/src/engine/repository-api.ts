@@ -3,7 +3,7 @@ import { isJsonObject, textOf } from "@quartermaster/runtime";
 import { EngineError } from "./engine-error.ts";
 import type { EngineRepository } from "./engine-facts.ts";
 import type { EngineRequest, EngineWire } from "./engine-wire.ts";
-import { assertAcknowledged, type EngineAnswer, unreadable } from "./read-answer.ts";
+import { assertAcknowledged, type EngineResponse, unreadable } from "./read-response.ts";
 
 /** Calls about snapshot repositories; the same in both distributions. */
 export interface RepositoryApi {
@@ -14,8 +14,8 @@ export interface RepositoryApi {
 }
 
 /** Makes them over a wire. Settings may hold credentials, so the engine's words about them stay out of errors. */
-export function repositoryApi(wire: EngineWire, patience: string): RepositoryApi {
-  const write = async (request: EngineRequest): Promise<EngineAnswer> => {
+export function repositoryApi(wire: EngineWire, timeout: string): RepositoryApi {
+  const write = async (request: EngineRequest): Promise<EngineResponse> => {
     try {
       return await wire.any({ ...request, isSecret: true });
     } catch (error) {
@@ -24,21 +24,21 @@ export function repositoryApi(wire: EngineWire, patience: string): RepositoryApi
   };
   return {
     list: async () => {
-      const path = `/_snapshot?flat_settings=true&${patience}`;
+      const path = `/_snapshot?flat_settings=true&${timeout}`;
       const { value } = await wire.any({ call: "repositories", method: "GET", path, isSecret: true });
       return readRepositories(value);
     },
     put: async ({ name, type, settings }) => {
-      const path = `/_snapshot/${pathName(name)}?verify=false&${patience}`;
+      const path = `/_snapshot/${pathName(name)}?verify=false&${timeout}`;
       const { value } = await write({ call: "putRepository", method: "PUT", path, body: { type, settings } });
       assertAcknowledged("putRepository", value);
     },
     verify: async (name) => {
-      const path = `/_snapshot/${pathName(name)}/_verify?${patience}`;
+      const path = `/_snapshot/${pathName(name)}/_verify?${timeout}`;
       await write({ call: "verifyRepository", method: "POST", path });
     },
     delete: async (name) => {
-      const path = `/_snapshot/${pathName(name)}?${patience}`;
+      const path = `/_snapshot/${pathName(name)}?${timeout}`;
       const response = await write({ call: "deleteRepository", method: "DELETE", path, accepts: [404] });
       if (response.status !== 404) assertAcknowledged("deleteRepository", response.value);
     },

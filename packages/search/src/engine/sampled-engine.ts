@@ -13,7 +13,7 @@ export interface SampledCluster {
   /** Something is under way: looked at each 5 s instead of each 30 s. */
   readonly isOpen: boolean;
   /** What rules need besides health. */
-  readonly asks: ReadonlySet<SampledFact>;
+  readonly facts: ReadonlySet<SampledFact>;
   /** Facts of which each sample asks one more, in turn (default: none). What was not asked this time holds on. */
   readonly turns?: readonly SampledFact[] | undefined;
 }
@@ -36,7 +36,7 @@ export class SampledEngine {
   /** What the last sample took to read. */
   cost: SampleCost = { rows: 0, isUnreadable: false };
   isRunning = false;
-  isOver = false;
+  isFinished = false;
   /** The nodes as they are declared now had their time, and said nothing. */
   isLate = false;
   #timer: Timer | undefined;
@@ -87,18 +87,18 @@ export class SampledEngine {
   }
 
   /** What the next sample asks for. */
-  nextAsks(): ReadonlySet<SampledFact> {
-    const { asks, turns = [] } = this.cluster;
+  nextFacts(): ReadonlySet<SampledFact> {
+    const { facts: required, turns = [] } = this.cluster;
     const turn = turns[this.#turn % Math.max(1, turns.length)];
     this.#turn += 1;
-    return turn === undefined ? asks : new Set([...asks, turn]);
+    return turn === undefined ? required : new Set([...required, turn]);
   }
 
   begin(): void {
     this.isRunning = true;
   }
 
-  askAgain(): void {
+  resampleAfter(): void {
     this.#isDueAgain = true;
   }
 
@@ -120,9 +120,9 @@ export class SampledEngine {
   }
 
   /** Whether the declaration asks for a look at once: other nodes, something begun, a fact that nobody asked for so far. */
-  isChangedBy({ target, isOpen, asks }: SampledCluster): boolean {
+  isChangedBy({ target, isOpen, facts: required }: SampledCluster): boolean {
     if (isOpen && !this.cluster.isOpen) return true;
-    if ([...asks].some((fact) => !this.cluster.asks.has(fact))) return true;
+    if ([...required].some((fact) => !this.cluster.facts.has(fact))) return true;
     return !isDeepStrictEqual(this.cluster.target, target);
   }
 
@@ -140,7 +140,7 @@ export class SampledEngine {
   }
 
   end(): void {
-    this.isOver = true;
+    this.isFinished = true;
     this.#first.resolve(undefined);
     this.restFirst();
     this.rest();

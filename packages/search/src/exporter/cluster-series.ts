@@ -1,12 +1,12 @@
 import { fieldOf, isJsonObject, listOf, textOf } from "@quartermaster/runtime";
 
-import { unreadable } from "../engine/read-answer.ts";
+import { unreadable } from "../engine/read-response.ts";
 import { numberAt, type Sample, sampleOf, type SeriesSpec } from "./sample.ts";
 
 const prefix = "opensearch_cluster_";
 
 /** Fields of `_cluster/health` that are figures of their own. */
-const healthFigures = [
+const healthMetrics = [
   { name: `${prefix}nodes_number`, help: "Nodes of the cluster", path: "number_of_nodes" },
   { name: `${prefix}datanodes_number`, help: "Data nodes of the cluster", path: "number_of_data_nodes" },
   {
@@ -49,7 +49,7 @@ const names = {
 /** Every series about a cluster as a whole. Those of the exporter plugin of OpenSearch have its names. */
 export const clusterSeries: readonly SeriesSpec[] = [
   { name: names.status, help: "Health of the cluster: 0 green, 1 yellow, 2 red" },
-  ...healthFigures,
+  ...healthMetrics,
   { name: names.shards, help: "Shards by type" },
   { name: names.waiting, help: "How long the oldest change waits for the manager" },
   { name: names.timedOut, help: "Whether the health was not complete in time" },
@@ -80,7 +80,7 @@ export function healthSamples(health: unknown): readonly Sample[] {
   const waitingMs = numberAt(health, "task_max_waiting_in_queue_millis");
   return [
     ...sampleOf(names.status, status),
-    ...healthFigures.flatMap(({ name, path }) => sampleOf(name, numberAt(health, path))),
+    ...healthMetrics.flatMap(({ name, path }) => sampleOf(name, numberAt(health, path))),
     ...Object.entries(shardTypes).flatMap(([type, path]) =>
       sampleOf(names.shards, numberAt(health, path), { type }),
     ),
@@ -159,8 +159,8 @@ export function writableRepositories(repositories: unknown): readonly string[] {
 }
 
 /** The newest successful one of a repository's snapshots. */
-export function snapshotSamples(repository: string, answer: unknown): readonly Sample[] {
-  const ends = listOf(answer, "snapshots").flatMap((each) =>
+export function snapshotSamples(repository: string, response: unknown): readonly Sample[] {
+  const ends = listOf(response, "snapshots").flatMap((each) =>
     fieldOf(each, "state") === "SUCCESS" ? (numberAt(each, "end_time_in_millis") ?? []) : [],
   );
   const newestMs = ends.reduce((newest, end) => Math.max(newest, end), 0);

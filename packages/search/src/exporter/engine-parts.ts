@@ -6,7 +6,7 @@ import { readCertificate } from "@quartermaster/runtime/certificates";
 import type { EngineCall, EngineTarget } from "../engine/engine-client.ts";
 import type { EngineWire, WireOptions } from "../engine/engine-wire.ts";
 import { openConnection } from "../engine/open-connection.ts";
-import { unreadable } from "../engine/read-answer.ts";
+import { unreadable } from "../engine/read-response.ts";
 import {
   allocationSamples,
   healthSamples,
@@ -95,13 +95,13 @@ function reading(
 
 /** One repository after the other: listing snapshots reads the repository itself. */
 async function readSnapshots(wire: EngineWire): Promise<readonly Sample[]> {
-  const ask = async (path: string): Promise<unknown> =>
+  const request = async (path: string): Promise<unknown> =>
     (await wire.any({ call: "indices", method: "GET", path })).value;
   const samples: Sample[] = [];
-  for (const repository of writableRepositories((await ask("/_snapshot")) ?? {})) {
+  for (const repository of writableRepositories((await request("/_snapshot")) ?? {})) {
     const fields = "filter_path=snapshots.state,snapshots.end_time_in_millis";
-    const answer = await ask(`/_snapshot/${encodeURIComponent(repository)}/_all?${fields}`);
-    samples.push(...snapshotSamples(repository, answer));
+    const response = await request(`/_snapshot/${encodeURIComponent(repository)}/_all?${fields}`);
+    samples.push(...snapshotSamples(repository, response));
   }
   return samples;
 }

@@ -34,7 +34,7 @@ export function readExporterConfig(text: string): ExporterConfig {
 export const exporterPort = 9114;
 
 /** Where its files are. */
-export const exporterFolders = {
+export const exporterDirectories = {
   config: "/etc/search-exporter/config",
   /** `ca.crt` of the engine. */
   trust: "/etc/search-exporter/trust",

@@ -69,16 +69,16 @@ export class Exporter implements AsyncDisposable {
   >();
   #engine: { readonly target: EngineTarget; readonly wire: EngineWire } | undefined;
   #page: { readonly madeMs: number; readonly text: string } | undefined;
-  #look: Promise<string> | undefined;
-  #hasAnswered = false;
+  #sample: Promise<string> | undefined;
+  #hasResponded = false;
 
   constructor(options: ExporterOptions) {
     this.#options = options;
   }
 
   /** Whether the engine has ever let us in: before, nobody needs to ask us. */
-  get hasAnswered(): boolean {
-    return this.#hasAnswered;
+  get hasResponded(): boolean {
+    return this.#hasResponded;
   }
 
   /** The page. Rejects only where the exporter's own files cannot be read. */
@@ -86,21 +86,21 @@ export class Exporter implements AsyncDisposable {
     const page = this.#page;
     if (page !== undefined && this.#options.system.monotonicMs() - page.madeMs < shortestIntervalMs)
       return page.text;
-    this.#look ??= this.#lookOnce();
-    return await this.#look;
+    this.#sample ??= this.#listOnce();
+    return await this.#sample;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#engine?.wire.close();
   }
 
-  async #lookOnce(): Promise<string> {
+  async #listOnce(): Promise<string> {
     try {
       const inputs = await this.#options.readInputs();
       const wire = await this.#wireTo(targetOf(inputs));
       const reads = await Promise.all(engineParts.map(async (part) => await this.#read(part, wire)));
       const isUp = reads.some(({ part, isOk }) => part === "health" && isOk);
-      this.#hasAnswered ||= isUp;
+      this.#hasResponded ||= isUp;
       const samples = [
         ...sampleOf(up, isUp ? 1 : 0),
         ...sampleOf(expected, inputs.config.expectedNodes),
@@ -111,7 +111,7 @@ export class Exporter implements AsyncDisposable {
       this.#page = { madeMs: this.#options.system.monotonicMs(), text };
       return text;
     } finally {
-      this.#look = undefined;
+      this.#sample = undefined;
     }
   }
 

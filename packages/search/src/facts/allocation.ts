@@ -9,7 +9,7 @@ const excludeKey = "cluster.routing.allocation.exclude._name";
  * What of the settings is ours, written together with them: engines keep free text under `cluster.metadata`. It is the proof by which
  * they are removed again even if the cluster's status was lost.
  */
-const marks = {
+const operationKeys = {
   /** Id of the operation that froze allocation. */
   frozenBy: "cluster.metadata.quartermaster_frozen_by",
   /** What `enable` was before, as `persistent:all`; absent where it was not set. */
@@ -68,36 +68,41 @@ function listIn(text: string | null | undefined): readonly string[] {
 
 /** Whether replicas are kept from being placed by this operation. */
 function isFrozenBy(settings: EngineSettings, operation: string): boolean {
-  return settings.persistent[marks.frozenBy] === operation && effective(settings, enableKey) === "primaries";
+  return (
+    settings.persistent[operationKeys.frozenBy] === operation &&
+    effective(settings, enableKey) === "primaries"
+  );
 }
 
 /** Who else restricts the placing of shards: the value of the setting, undefined where nobody does. */
 function restrictedByOthers(settings: EngineSettings): string | undefined {
   const value = effective(settings, enableKey) ?? "all";
-  const isOurs = typeof settings.persistent[marks.frozenBy] === "string" && value === "primaries";
+  const isOurs = typeof settings.persistent[operationKeys.frozenBy] === "string" && value === "primaries";
   return value === "all" || isOurs ? undefined : value;
 }
 
 /** Whether something of ours is in the settings. */
 function holdsOurs(settings: EngineSettings): boolean {
-  return Object.values(marks).some((key) => typeof settings.persistent[key] === "string");
+  return Object.values(operationKeys).some((key) => typeof settings.persistent[key] === "string");
 }
 
 /** The node that we excluded, if any. */
 function excludedByUs(settings: EngineSettings): string | undefined {
-  return settings.persistent[marks.excluded] ?? undefined;
+  return settings.persistent[operationKeys.excluded] ?? undefined;
 }
 
 /** Keeps replicas where they are while a node restarts. Written where it is effective; what was there before is remembered. */
 function freeze(settings: EngineSettings, operation: string): Changes {
   const layer = layerOf(settings, enableKey);
   const before = settings[layer][enableKey];
-  const isFirst = typeof settings.persistent[marks.frozenBy] !== "string";
+  const isFirst = typeof settings.persistent[operationKeys.frozenBy] !== "string";
   return joined(
     changes(layer, { [enableKey]: "primaries" }),
     changes("persistent", {
-      [marks.frozenBy]: operation,
-      ...(isFirst && typeof before === "string" ? { [marks.enableBefore]: `${layer}:${before}` } : {}),
+      [operationKeys.frozenBy]: operation,
+      ...(isFirst && typeof before === "string"
+        ? { [operationKeys.enableBefore]: `${layer}:${before}` }
+        : {}),
     }),
   );
 }
@@ -108,7 +113,7 @@ function exclude(settings: EngineSettings, node: string): Changes | undefined {
   if (names.includes(node)) return undefined;
   return joined(
     changes(layerOf(settings, excludeKey), { [excludeKey]: [...names, node].join(",") }),
-    changes("persistent", { [marks.excluded]: node }),
+    changes("persistent", { [operationKeys.excluded]: node }),
   );
 }
 
@@ -118,12 +123,12 @@ function release(settings: EngineSettings): Changes | undefined {
   return joined(
     unfrozen(settings),
     included(settings),
-    changes("persistent", Object.fromEntries(presentMarks(settings).map((key) => [key, null]))),
+    changes("persistent", Object.fromEntries(presentSettings(settings).map((key) => [key, null]))),
   );
 }
 
-function presentMarks({ persistent }: EngineSettings): readonly string[] {
-  return Object.values(marks).filter((key) => typeof persistent[key] === "string");
+function presentSettings({ persistent }: EngineSettings): readonly string[] {
+  return Object.values(operationKeys).filter((key) => typeof persistent[key] === "string");
 }
 
 const nothing: Changes = { persistent: {}, transient: {} };
@@ -131,9 +136,9 @@ const nothing: Changes = { persistent: {}, transient: {} };
 /** In both layers: a transient value of somebody may have shadowed ours, and was frozen too. */
 function unfrozen(settings: EngineSettings): Changes {
   const { persistent } = settings;
-  if (typeof persistent[marks.frozenBy] !== "string") return nothing;
+  if (typeof persistent[operationKeys.frozenBy] !== "string") return nothing;
   const [, before = "", value = ""] =
-    /^(persistent|transient):(.*)$/.exec(persistent[marks.enableBefore] ?? "") ?? [];
+    /^(persistent|transient):(.*)$/.exec(persistent[operationKeys.enableBefore] ?? "") ?? [];
   const restored = (layer: Layer): Changes =>
     settings[layer][enableKey] === "primaries"
       ? changes(layer, { [enableKey]: layer === before ? value : null })

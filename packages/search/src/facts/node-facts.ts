@@ -11,7 +11,7 @@ export interface NodeFacts {
   /** The spec asks for it. */
   readonly isWanted: boolean;
   /** Its StatefulSet has a place for it. */
-  readonly hasPlace: boolean;
+  readonly hasSlot: boolean;
   readonly pod: PodFacts | undefined;
   readonly isMember: boolean;
   /** Ready, not on its way out, and a member. */
@@ -28,7 +28,7 @@ export interface NodeFacts {
 }
 
 /** What node facts are made from. */
-export type NodeWorld = Pick<
+export type NodeState = Pick<
   Seen,
   "cluster" | "pods" | "statefulSets" | "material" | "engine" | "volumes" | "status"
 >;
@@ -38,19 +38,19 @@ export type NodeWorld = Pick<
  * ordinal in a pod's name and the replicas of a StatefulSet are numbers that a tenant can write. Members are those that the engine
  * names; while it does not answer, there are none.
  */
-export function nodeFacts(world: NodeWorld): readonly NodeFacts[] {
-  const { cluster, pods, statefulSets } = world;
-  const outdated = new Set(outdatedPods(world));
-  const members = membersOf(world);
+export function nodeFacts(state: NodeState): readonly NodeFacts[] {
+  const { cluster, pods, statefulSets } = state;
+  const outdated = new Set(outdatedPods(state));
+  const members = membersOf(state);
   const names = [...new Set([...cluster.pools.map(({ name }) => name), ...statefulSets.keys()])];
   return names.flatMap((poolName) => {
     const pool = cluster.pools.find(({ name }) => name === poolName);
-    const places = statefulSets.get(poolName)?.spec.replicas ?? 0;
+    const slots = statefulSets.get(poolName)?.spec.replicas ?? 0;
     const wanted = pool?.replicas ?? 0;
     const own = pods.filter((pod) => pod.pool === poolName);
     const podOf = new Map(own.map((pod) => [pod.name, pod]));
     const prefix = `${cluster.name}-${poolName}-`;
-    return existingOrdinals(world, { prefix, places, wanted, own }).map((ordinal) => {
+    return existingOrdinals(state, { prefix, slots, wanted, own }).map((ordinal) => {
       const name = `${prefix}${String(ordinal)}`;
       const pod = podOf.get(name);
       const member = members.get(name);
@@ -59,13 +59,13 @@ export function nodeFacts(world: NodeWorld): readonly NodeFacts[] {
         pool: poolName,
         ordinal,
         isWanted: ordinal < wanted,
-        hasPlace: ordinal < places,
+        hasSlot: ordinal < slots,
         pod,
         isMember: member !== undefined,
         isUp: member !== undefined && pod?.isReady === true && !pod.isTerminating,
         isElected: member?.isElected === true,
         ...rolesOf(pool, member),
-        isEphemeral: isEphemeral(pool, world.statefulSets.get(poolName)),
+        isEphemeral: isEphemeral(pool, state.statefulSets.get(poolName)),
         isOutdated: outdated.has(name),
       };
     });
@@ -82,14 +82,14 @@ export function isMember({ engine }: Pick<Seen, "engine">, name: string): boolea
   return engine.nodes.isKnown && engine.nodes.value.some((node) => node.name === name);
 }
 
-function membersOf({ engine }: NodeWorld): ReadonlyMap<string, EngineNode> {
+function membersOf({ engine }: NodeState): ReadonlyMap<string, EngineNode> {
   return new Map(engine.nodes.isKnown ? engine.nodes.value.map((node) => [node.name, node]) : []);
 }
 
 interface PoolNodes {
   /** Of the names of its nodes. */
   readonly prefix: string;
-  readonly places: number;
+  readonly slots: number;
   /** The schema bounds it. */
   readonly wanted: number;
   readonly own: readonly PodFacts[];
@@ -100,8 +100,8 @@ interface PoolNodes {
  * operation, and the last one: it is the first to go, and the empty ones below it go with it.
  */
 function existingOrdinals(
-  { engine, volumes, status }: NodeWorld,
-  { prefix, places, wanted, own }: PoolNodes,
+  { engine, volumes, status }: NodeState,
+  { prefix, slots, wanted, own }: PoolNodes,
 ): readonly number[] {
   const names = [
     ...volumes.map(({ node }) => node),
@@ -110,8 +110,8 @@ function existingOrdinals(
   ];
   const found = [
     ...own.flatMap(({ name }) => ordinalIn(name, prefix) ?? []),
-    ...names.flatMap((name) => ordinalIn(name, prefix) ?? []).filter((ordinal) => ordinal < places),
-    ...(places > 0 ? [places - 1] : []),
+    ...names.flatMap((name) => ordinalIn(name, prefix) ?? []).filter((ordinal) => ordinal < slots),
+    ...(slots > 0 ? [slots - 1] : []),
   ];
   const declared = Array.from({ length: wanted }, (_, ordinal) => ordinal);
   return [...new Set([...declared, ...found])].toSorted((one, other) => one - other);

@@ -1,4 +1,4 @@
-import type { DisruptionWorld } from "./disruption-world.ts";
+import type { DisruptionState } from "./disruption-state.ts";
 import type { NodeFacts } from "./node-facts.ts";
 
 /** Who votes, and who could. */
@@ -40,7 +40,7 @@ export function quorumAfter(node: string, { voters, managersUp, managers }: Elec
 }
 
 /** What becomes of the quorum without a node, as far as the engine has told; unknown counts as lost. */
-export function quorumWithout({ name }: NodeFacts, { nodes, engine }: DisruptionWorld): QuorumOutcome {
+export function quorumWithout({ name }: NodeFacts, { nodes, engine }: DisruptionState): QuorumOutcome {
   if (!engine.coordination.isKnown) return "lost";
   return quorumAfter(name, {
     voters: engine.coordination.value.voters,

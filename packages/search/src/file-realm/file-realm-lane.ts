@@ -30,12 +30,12 @@ type RealmAccount = AccountFact & Pick<RealmUser, "role">;
 
 const notSecured: LaneRule = {
   name: "notSecured",
-  answer: (seen) => (seen.material.fileRealm === undefined ? nothingToDo : undefined),
+  decide: (seen) => (seen.material.fileRealm === undefined ? nothingToDo : undefined),
 };
 
 const awaitPasswords: LaneRule = {
   name: "awaitPasswords",
-  answer: (seen) => {
+  decide: (seen) => {
     const missing = accountsOf(seen).filter(({ login }) => login === undefined);
     if (missing.length === 0) return undefined;
     return awaits(
@@ -53,7 +53,7 @@ const usableName = /^[A-Za-z0-9_.@-]{1,128}$/;
 
 const unusableLogin: LaneRule = {
   name: "unusableLogin",
-  answer: ({ material: { adminPassword } }) => {
+  decide: ({ material: { adminPassword } }) => {
     const { username = "", password = "" } = adminPassword.login ?? {};
     const isUsable = usableName.test(username) && !ownUsers.has(username) && password !== "";
     if (isUsable) return undefined;
@@ -67,7 +67,7 @@ const unusableLogin: LaneRule = {
 /** A hash is made once per version of its Secret and written down before it is used: bcrypt gives another one each time. */
 const hashPasswords: LaneRule = {
   name: "hashPasswords",
-  answer: (seen) => {
+  decide: (seen) => {
     const actions = accountsOf(seen).flatMap(({ login, version: from }): readonly SearchAction[] =>
       login === undefined || hashOf(seen, login, from) !== undefined
         ? []
@@ -86,7 +86,7 @@ function hashOf({ security }: Seen, { username }: Login, version: string): strin
 /** Never used, never overwritten: the certificates' lane says it too, and pods wait for it. */
 const foreignFiles: LaneRule = {
   name: "foreignFiles",
-  answer: ({ material: { fileRealm } }) =>
+  decide: ({ material: { fileRealm } }) =>
     fileRealm?.files.state === "foreign"
       ? refuses(
           searchReasons.secretConflict,
@@ -98,7 +98,7 @@ const foreignFiles: LaneRule = {
 /** Nodes read the files again by themselves. */
 const writeFiles: LaneRule = {
   name: "writeFiles",
-  answer: (seen) => {
+  decide: (seen) => {
     const { cluster, material } = seen;
     const users = accountsOf(seen).flatMap(({ login, version, role }): readonly RealmUser[] => {
       const hash = login === undefined ? undefined : hashOf(seen, login, version);
@@ -124,7 +124,7 @@ export const fileRealmLane: SearchLane = {
     hashPasswords,
     foreignFiles,
     writeFiles,
-    { name: "applied", answer: () => nothingToDo },
+    { name: "applied", decide: () => nothingToDo },
   ],
 };
 

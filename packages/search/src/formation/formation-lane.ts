@@ -2,7 +2,7 @@ import { firstTen } from "@quartermaster/api";
 import { waiting } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
+import { awaits, type LaneVerdict, type LaneRule, refuses, type SearchLane, nothingToDo } from "../lane.ts";
 import { missingReferences } from "../material/spec-references.ts";
 import { poolNames } from "../model/cluster-names.ts";
 import { isManagerPool, podNames } from "../model/search-cluster.ts";
@@ -13,10 +13,10 @@ import type { Seen } from "../seen.ts";
 import { bootstrapConfigMap } from "../workload/cluster-config-maps.ts";
 import { commonUuid, decideBootstrap, uuidsReported } from "./decide-bootstrap.ts";
 import { type ClaimFact, claimRecheckMs, claimRefusal, claimsLeaving } from "./mounted-claims.ts";
-import { volumeMarks } from "./volume-facts.ts";
+import { volumeAnnotations } from "./volume-facts.ts";
 
 /** Time for the status to be written and read back: what follows from an intent waits for it. */
-const nextPassMs = 20;
+const nextReconcileMs = 20;
 
 /** The names of all nodes that are declared to be managers. */
 function declaredManagers({ cluster }: Pick<Seen, "cluster">): readonly string[] {
@@ -27,14 +27,14 @@ function bootstrapListAction({ cluster }: Seen, managers: readonly string[]): Se
   return applyAction(configMaps, bootstrapConfigMap(cluster, managers), cluster);
 }
 
-function intends(intent: NonNullable<LaneAnswer["intent"]>, message: string): LaneAnswer {
+function intends(intent: NonNullable<LaneVerdict["intent"]>, message: string): LaneVerdict {
   const why = { reason: searchReasons.bootstrapping, message };
-  return { actions: [], outcome: waiting(why, nextPassMs), intent, actor: "operator" };
+  return { actions: [], outcome: waiting(why, nextReconcileMs), intent, actor: "operator" };
 }
 
 const awaitMaterial: LaneRule = {
   name: "awaitMaterial",
-  answer: ({ material: { missing }, status }) => {
+  decide: ({ material: { missing }, status }) => {
     if (missing.length === 0 || status.clusterUuid !== undefined) return undefined;
     const isOurs = missing.every((what) => what.startsWith("own "));
     return awaits(
@@ -51,7 +51,7 @@ const awaitMaterial: LaneRule = {
  */
 const claimsDiffer: LaneRule = {
   name: "claimsDiffer",
-  answer: ({ status, claims, volumes }) => {
+  decide: ({ status, claims, volumes }) => {
     if (status.bootstrap?.mode !== undefined) return undefined;
     const refusal = claimRefusal(claims);
     // Claims without our labels are not watched.
@@ -74,7 +74,7 @@ const claimsDiffer: LaneRule = {
 /** Once, before the first StatefulSet; later volumes of our own would look like those of a cluster before us. */
 const decideStart: LaneRule = {
   name: "decideStart",
-  answer: (seen) => {
+  decide: (seen) => {
     const { status, volumes, cluster } = seen;
     if (status.bootstrap?.mode !== undefined) return undefined;
     const decision = decideBootstrap({
@@ -103,7 +103,7 @@ const decideStart: LaneRule = {
 
 const writeBootstrapList: LaneRule = {
   name: "writeBootstrapList",
-  answer: (seen) => {
+  decide: (seen) => {
     const { status, bootstrapList } = seen;
     if (status.clusterUuid !== undefined || bootstrapList !== "absent") return undefined;
     return awaits(searchReasons.bootstrapping, "The list of the first managers is written.", {
@@ -115,7 +115,7 @@ const writeBootstrapList: LaneRule = {
 
 const splitCluster: LaneRule = {
   name: "splitCluster",
-  answer: ({ engine, status }) => {
+  decide: ({ engine, status }) => {
     const reported = uuidsReported(engine);
     const uuids = new Set([
       ...reported.values(),
@@ -132,7 +132,7 @@ const splitCluster: LaneRule = {
 
 const recordFormation: LaneRule = {
   name: "recordFormation",
-  answer: (seen) => {
+  decide: (seen) => {
     if (seen.status.clusterUuid !== undefined) return undefined;
     const pinned = seen.status.bootstrap?.initialManagers ?? [];
     const uuid = commonUuid(seen.engine, pinned.length === 0 ? declaredManagers(seen) : pinned);
@@ -164,7 +164,7 @@ function formedEvent(
 
 const awaitFormation: LaneRule = {
   name: "awaitFormation",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     if (seen.status.clusterUuid !== undefined) return undefined;
     const managers = declaredManagers(seen);
     const running = seen.pods.filter(({ name, isTerminating }) => managers.includes(name) && !isTerminating);
@@ -182,13 +182,13 @@ const awaitFormation: LaneRule = {
 };
 
 /** For so long a new StatefulSet may be without a pod before somebody should look. */
-const podPatienceMs = 10_000;
+const podTimeoutMs = 10_000;
 
 /** A StatefulSet without a pod: what refused it, such as the namespace's pod security or a quota, stands in the StatefulSet's events only. */
 function podsMissing({ cluster, pods, statefulSets }: Seen, now: Date): string {
   const isLate = (name: string): boolean => {
     const { creationTimestamp = "" } = statefulSets.get(name)?.metadata ?? {};
-    return now.getTime() - Date.parse(creationTimestamp) >= podPatienceMs;
+    return now.getTime() - Date.parse(creationTimestamp) >= podTimeoutMs;
   };
   const empty = cluster.pools
     .filter(({ name, replicas }) => replicas > 0 && isLate(name))
@@ -202,7 +202,7 @@ function podsMissing({ cluster, pods, statefulSets }: Seen, now: Date): string {
 /** A manager that is wiped later must not find the list and found a cluster of its own. */
 const closeBootstrap: LaneRule = {
   name: "closeBootstrap",
-  answer: (seen) => {
+  decide: (seen) => {
     if (seen.bootstrapList !== "filled") return undefined;
     return awaits(searchReasons.bootstrapping, "The list of the first managers is emptied.", {
       actor: "operator",
@@ -211,10 +211,10 @@ const closeBootstrap: LaneRule = {
   },
 };
 
-const markVolumes: LaneRule = {
+const annotateVolumes: LaneRule = {
   name: "markVolumes",
-  answer: (seen) => {
-    const actions = volumeMarks(seen);
+  decide: (seen) => {
+    const actions = volumeAnnotations(seen);
     if (actions.length === 0) return undefined;
     return awaits(searchReasons.bootstrapping, "The volumes are marked with the cluster's UUID.", {
       actor: "operator",
@@ -226,7 +226,7 @@ const markVolumes: LaneRule = {
 /** A reference to nothing is never silent. What runs goes on as it is: nothing is restarted into waiting for it. */
 const referencesMissing: LaneRule = {
   name: "referencesMissing",
-  answer: ({ material }) => {
+  decide: ({ material }) => {
     const missing = missingReferences(material.missing);
     if (missing.length === 0) return undefined;
     return awaits(
@@ -249,8 +249,8 @@ export const formationLane: SearchLane = {
     recordFormation,
     awaitFormation,
     closeBootstrap,
-    markVolumes,
+    annotateVolumes,
     referencesMissing,
-    { name: "formed", answer: () => nothingToDo },
+    { name: "formed", decide: () => nothingToDo },
   ],
 };

@@ -2,8 +2,8 @@ import { firstTen } from "@quartermaster/api";
 import type { Client, Live, ObjectMeta } from "@quartermaster/runtime";
 import { type PersistentVolumeClaim, persistentVolumeClaims } from "@quartermaster/runtime/kinds";
 
-import { markAnnotations, markLabels, releaseOf } from "../marks.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { ownerAnnotations, ownerLabels, releaseOf } from "../owner-labels.ts";
 import { dataVolume } from "../workload/pool-volumes.ts";
 import { distributionIn } from "./volume-facts.ts";
 
@@ -90,11 +90,11 @@ function foreignBecause(
   cluster: Pick<SearchCluster, "name" | "distribution" | "version">,
 ): string | undefined {
   const { labels = {} } = metadata;
-  const owner = labels[markLabels.cluster];
-  if (owner === undefined || labels[markLabels.uid] === undefined)
+  const owner = labels[ownerLabels.cluster];
+  if (owner === undefined || labels[ownerLabels.uid] === undefined)
     return "it has no owner labels of a cluster";
   if (owner !== cluster.name) return `it belongs to cluster ${owner}`;
-  if (labels[markLabels.pool] !== pool) return `it belongs to pool ${labels[markLabels.pool] ?? "unknown"}`;
+  if (labels[ownerLabels.pool] !== pool) return `it belongs to pool ${labels[ownerLabels.pool] ?? "unknown"}`;
   return writtenByAnother(metadata, cluster);
 }
 
@@ -105,8 +105,8 @@ function writtenByAnother(
   const writer = distributionIn(labels);
   if (writer !== distribution) return `it belongs to a cluster of ${writer ?? "an unknown distribution"}`;
   // A claim of an older operator has no version: then the engine alone refuses data of a newer one.
-  const written = labels[markLabels.version] ?? releaseOf(version);
-  const isEmpty = annotations[markAnnotations.holds] === "nothing";
+  const written = labels[ownerLabels.version] ?? releaseOf(version);
+  const isEmpty = annotations[ownerAnnotations.holds] === "nothing";
   return isEmpty || written === releaseOf(version)
     ? undefined
     : `it was written by version ${written}, and ${version} is declared`;

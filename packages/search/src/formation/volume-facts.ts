@@ -1,7 +1,6 @@
 import type { KubeObject, Live } from "@quartermaster/runtime";
 import type { PersistentVolumeClaim } from "@quartermaster/runtime/kinds";
 
-import { markAnnotations, markLabels, releaseOf } from "../marks.ts";
 import { type Distribution, distributionNames } from "../model/distribution-facts.ts";
 import { quantityBytes } from "../model/quantity-units.ts";
 import {
@@ -11,6 +10,7 @@ import {
   podNames,
   type SearchCluster,
 } from "../model/search-cluster.ts";
+import { ownerAnnotations, ownerLabels, releaseOf } from "../owner-labels.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
@@ -64,16 +64,16 @@ function factsOf(
   { pools }: Pick<SearchCluster, "pools">,
 ): VolumeFacts {
   const { annotations = {}, name, uid } = metadata;
-  const marked = annotations[markAnnotations.holds]?.split(",");
+  const owned = annotations[ownerAnnotations.holds]?.split(",");
   const pool = pools.find((each) => each.name === poolOf({ metadata }));
-  const managers = Number(annotations[markAnnotations.managers]);
+  const managers = Number(annotations[ownerAnnotations.managers]);
   return {
     name,
     uid,
     node: name.slice(CLAIM_PREFIX.length),
-    holdsManager: marked?.includes("manager") ?? holds(pool, isManagerPool),
-    holdsData: marked?.includes("data") ?? holds(pool, isDataPool),
-    engineUuid: annotations[markAnnotations.engineUuid],
+    holdsManager: owned?.includes("manager") ?? holds(pool, isManagerPool),
+    holdsData: owned?.includes("data") ?? holds(pool, isDataPool),
+    engineUuid: annotations[ownerAnnotations.engineUuid],
     managers: Number.isInteger(managers) && managers > 0 ? managers : undefined,
     ...labelsIn(metadata.labels),
     ...sizeOf(rest),
@@ -84,16 +84,16 @@ function labelsIn(
   labels: Readonly<Record<string, string>> = {},
 ): Pick<VolumeFacts, "ownerUid" | "distribution" | "version"> {
   return {
-    ownerUid: labels[markLabels.uid],
-    distribution: distributionNames.find((each) => each === labels[markLabels.distribution]),
-    version: labels[markLabels.version],
+    ownerUid: labels[ownerLabels.uid],
+    distribution: distributionNames.find((each) => each === labels[ownerLabels.distribution]),
+    version: labels[ownerLabels.version],
   };
 }
 
 /** The distribution that a claim belongs to. Claims from before its label have the labels that pods of the distribution are selected by. */
 export function distributionIn(labels: Readonly<Record<string, string>> = {}): Distribution | undefined {
-  const said = labels[markLabels.distribution];
-  if (said !== undefined) return distributionNames.find((each) => each === said);
+  const output = labels[ownerLabels.distribution];
+  if (output !== undefined) return distributionNames.find((each) => each === output);
   return distributionNames.find((distribution) =>
     Object.keys(clusterLabels({ distribution, version: "", name: "" })).every((key) => key in labels),
   );
@@ -110,16 +110,16 @@ function sizeOf({
 }
 
 function poolOf({ metadata }: Pick<KubeObject, "metadata">): string | undefined {
-  return metadata.labels?.[markLabels.pool];
+  return metadata.labels?.[ownerLabels.pool];
 }
 
 /** Of a pool that is no longer declared the volume may hold anything. */
-function holds(pool: NodePool | undefined, answer: (pool: NodePool) => boolean): boolean {
-  return pool === undefined || answer(pool);
+function holds(pool: NodePool | undefined, decision: (pool: NodePool) => boolean): boolean {
+  return pool === undefined || decision(pool);
 }
 
 /** Whether the volume is known to hold data of this cluster. */
-export function markedFor({ engineUuid }: VolumeFacts, clusterUuid: string | undefined): boolean {
+export function belongsToEngine({ engineUuid }: VolumeFacts, clusterUuid: string | undefined): boolean {
   return engineUuid !== undefined && engineUuid === clusterUuid;
 }
 
@@ -127,7 +127,7 @@ export function markedFor({ engineUuid }: VolumeFacts, clusterUuid: string | und
  * Volumes of members that do not say yet whose data they hold. Only of members: what is on the volume of a node that has not joined is
  * not known.
  */
-export function volumeMarks(seen: Seen): readonly SearchAction[] {
+export function volumeAnnotations(seen: Seen): readonly SearchAction[] {
   const { cluster, volumes, engine, status } = seen;
   const { clusterUuid } = status;
   if (clusterUuid === undefined || !engine.nodes.isKnown) return [];
@@ -148,13 +148,13 @@ export function volumeMarks(seen: Seen): readonly SearchAction[] {
       .filter(({ node }) => nodes.has(node) && members.has(node))
       .filter(isWrong)
       .map(({ name, uid }) => ({
-        kind: "markVolume" as const,
+        kind: "annotateVolume" as const,
         name,
         uid,
         annotations: {
-          [markAnnotations.engineUuid]: clusterUuid,
-          [markAnnotations.holds]: contents.join(","),
-          [markAnnotations.managers]: String(managers),
+          [ownerAnnotations.engineUuid]: clusterUuid,
+          [ownerAnnotations.holds]: contents.join(","),
+          [ownerAnnotations.managers]: String(managers),
         },
       }));
   });
@@ -164,17 +164,19 @@ export function volumeMarks(seen: Seen): readonly SearchAction[] {
  * Says of the claim of a removed node that nothing is on it any more: a cluster that comes back from its volumes must neither wait for
  * it nor count it among the managers.
  */
-export function emptyMarks(
+export function emptyAnnotations(
   { node, claimUid }: { readonly node: string; readonly claimUid?: string | undefined },
   { volumes, status }: Pick<Seen, "volumes" | "status">,
 ): readonly SearchAction[] {
   return volumes
     .filter((volume) => volume.node === node && volume.uid === claimUid)
-    .filter((volume) => markedFor(volume, status.clusterUuid) && (volume.holdsData || volume.holdsManager))
+    .filter(
+      (volume) => belongsToEngine(volume, status.clusterUuid) && (volume.holdsData || volume.holdsManager),
+    )
     .map(({ name, uid }) => ({
-      kind: "markVolume" as const,
+      kind: "annotateVolume" as const,
       name,
       uid,
-      annotations: { [markAnnotations.holds]: "nothing", [markAnnotations.managers]: null },
+      annotations: { [ownerAnnotations.holds]: "nothing", [ownerAnnotations.managers]: null },
     }));
 }

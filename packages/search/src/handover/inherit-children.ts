@@ -14,7 +14,7 @@ const recheckMs = 2_000;
  */
 export const inheritChildren: Rule<Seen, SearchAction> = {
   name: "inheritChildren",
-  answer: (seen) => {
+  decide: (seen) => {
     const { predecessor, status, cluster } = seen;
     if (predecessor === undefined || isInherited(predecessor, status)) return undefined;
     if (predecessor.isDeletionProtected && !cluster.isDeletionProtected) return unprotected();

@@ -8,7 +8,7 @@ import {
   type Live,
 } from "@quartermaster/runtime";
 
-import { takeOver } from "../marks.ts";
+import { takeOver } from "../owner-labels.ts";
 import type { PerformContext } from "../perform-context.ts";
 import type { ActionOf } from "../search-action.ts";
 import { belongsTo, managerOf } from "./predecessor.ts";

@@ -11,9 +11,9 @@ import {
   statefulSets,
 } from "@quartermaster/runtime/kinds";
 
-import { byCluster, markLabels } from "../marks.ts";
 import { type ClusterObject, readCluster } from "../model/read-cluster.ts";
 import { monitoringKinds } from "../monitoring/monitoring-kinds.ts";
+import { byCluster, ownerLabels } from "../owner-labels.ts";
 import { type PresentObject, presentObject } from "../present-object.ts";
 import type { ClusterStatus } from "../seen.ts";
 
@@ -75,7 +75,7 @@ export function belongsTo(live: KubeObject, owner: KubeObject): boolean {
   if (isControlledBy(live, owner)) return true;
   const { ownerReferences = [], labels } = live.metadata;
   return (
-    labels?.[markLabels.uid] === owner.metadata.uid &&
+    labels?.[ownerLabels.uid] === owner.metadata.uid &&
     ownerReferences.every(({ controller }) => controller !== true)
   );
 }

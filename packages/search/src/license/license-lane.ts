@@ -3,7 +3,7 @@ import { type Outcome, settled, unreachable, waiting } from "@quartermaster/runt
 
 import type { EngineErrorCode } from "../engine/engine-error.ts";
 import type { EngineLicense, Fact } from "../engine/engine-facts.ts";
-import { awaits, type LaneAnswer, type LaneRule, refuses, type SearchLane } from "../lane.ts";
+import { awaits, type LaneVerdict, type LaneRule, refuses, type SearchLane } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
@@ -22,9 +22,9 @@ const handoverMs = 24 * 3_600_000;
 /** Timers of Node fire at once beyond 24 days. */
 const longestMs = 10 * 3_600_000;
 
-const nothingAsked: LaneRule = {
+const nothingRequested: LaneRule = {
   name: "nothingAsked",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { wanted, desired, revertsToBasic } = seen.license;
     if (wanted !== undefined || desired !== undefined) return undefined;
     return { actions: [], outcome: revertsToBasic ? untilItsEnd(runningLicense(seen, now), now) : settled() };
@@ -33,14 +33,14 @@ const nothingAsked: LaneRule = {
 
 const unreadable: LaneRule = {
   name: "unreadable",
-  answer: ({ license: { fault } }) =>
-    fault === undefined ? undefined : refuses(fault.reason, fault.message),
+  decide: ({ license: { problem } }) =>
+    problem === undefined ? undefined : refuses(problem.reason, problem.message),
 };
 
 /** Basic in place of a licence that has ended or whose ClusterLicense is gone. */
 const reverts: LaneRule = {
   name: "reverts",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const found = reversion(seen, now);
     switch (found?.kind) {
       case undefined:
@@ -60,8 +60,8 @@ const reverts: LaneRule = {
         );
       case "startBasic":
         return (
-          unknownLicense.answer(seen, now) ??
-          failedLately.answer(seen, now) ??
+          unknownLicense.decide(seen, now) ??
+          failedLately.decide(seen, now) ??
           applying("A basic licence is started.", {
             kind: "startLicense",
             type: "basic",
@@ -78,7 +78,7 @@ const reverts: LaneRule = {
 /** With the label only that type counts; without such a licence the present one stays. */
 const wrongType: LaneRule = {
   name: "wrongType",
-  answer: ({ license: { wanted, desired } }) => {
+  decide: ({ license: { wanted, desired } }) => {
     const canBeStarted = wanted === undefined && (desired === "basic" || desired === "trial");
     if (desired === undefined || canBeStarted || wanted?.type === desired) return undefined;
     return refuses(
@@ -90,7 +90,7 @@ const wrongType: LaneRule = {
 
 const alreadyRuns: LaneRule = {
   name: "alreadyRuns",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { wanted, desired } = seen.license;
     const running = runningLicense(seen, now);
     if (running === undefined) return undefined;
@@ -117,7 +117,7 @@ function untilMs(momentMs: number | undefined, now: Date): number | undefined {
 
 const rejected: LaneRule = {
   name: "rejected",
-  answer: (seen) => {
+  decide: (seen) => {
     const digest = seen.license.wanted?.digest ?? startDigest(seen);
     const found = rejections(seen).find((each) => each.digest === digest);
     if (found === undefined) return undefined;
@@ -136,7 +136,7 @@ function startDigest({ license: { desired } }: Seen): string {
 /** Sent, such a licence would make things worse. */
 const outsideItsTime: LaneRule = {
   name: "outsideItsTime",
-  answer: ({ license: { wanted } }, now) => {
+  decide: ({ license: { wanted } }, now) => {
     if (wanted === undefined) return undefined;
     const nowMs = now.getTime();
     if (wanted.expiryMs <= nowMs)
@@ -165,7 +165,7 @@ const unknownReasons: ReadonlyMap<string, string> = new Map<EngineErrorCode, str
 /** While it is unknown what runs, nothing is written. Health does not matter. */
 const unknownLicense: LaneRule = {
   name: "unknownLicense",
-  answer: (seen) => {
+  decide: (seen) => {
     const current = currentLicense(seen);
     if (current.isKnown) return undefined;
     return awaits(
@@ -181,7 +181,7 @@ const unknownLicense: LaneRule = {
 
 const downgrade: LaneRule = {
   name: "downgrade",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { license } = seen;
     const to = license.wanted?.type ?? license.desired;
     if (to === undefined || !isDowngrade(seen, to, now) || license.allowsDowngrade) return undefined;
@@ -213,7 +213,7 @@ function known(fact: Fact<EngineLicense>): EngineLicense | undefined {
 
 const failedLately: LaneRule = {
   name: "failedLately",
-  answer: ({ license: { attempt } }, now) => {
+  decide: ({ license: { attempt } }, now) => {
     if (attempt?.outcome !== "failed") return undefined;
     const leftMs = attempt.wallMs + pauseMs - now.getTime();
     if (leftMs <= 0 || leftMs > pauseMs) return undefined;
@@ -223,7 +223,7 @@ const failedLately: LaneRule = {
 
 const applyFile: LaneRule = {
   name: "applyFile",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { wanted } = seen.license;
     if (wanted === undefined) return undefined;
     const { uid, digest, file, startMs } = wanted;
@@ -234,14 +234,14 @@ const applyFile: LaneRule = {
       file,
       startMs,
       // Else its warnings about lost features would never be seen.
-      asksFirst: isDowngrade(seen, wanted.type, now),
+      warnsFirst: isDowngrade(seen, wanted.type, now),
     });
   },
 };
 
 const start: LaneRule = {
   name: "start",
-  answer: ({ license: { desired: type } }) => {
+  decide: ({ license: { desired: type } }) => {
     if (type !== "basic" && type !== "trial") return undefined;
     return applying(`A ${type} licence is started.`, {
       kind: "startLicense",
@@ -251,7 +251,7 @@ const start: LaneRule = {
   },
 };
 
-function applying(message: string, action: SearchAction): LaneAnswer {
+function applying(message: string, action: SearchAction): LaneVerdict {
   return awaits(searchReasons.licensePending, message, {
     actor: "operator",
     actions: [action],
@@ -265,7 +265,7 @@ export const licenseLane: SearchLane = {
   rules: [
     unreadable,
     reverts,
-    nothingAsked,
+    nothingRequested,
     wrongType,
     alreadyRuns,
     rejected,

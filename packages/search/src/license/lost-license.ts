@@ -28,8 +28,9 @@ export function appliedFrom(seen: Seen, now: Date): string | undefined {
 export function lostLicense(seen: Seen, now: Date): LostLicense | undefined {
   const running = runningLicense(seen, now);
   const clusterLicense = appliedFrom(seen, now);
-  const isGone = seen.license.clusterLicense === undefined;
-  if (!isGone || running === undefined || running.isExpired || clusterLicense === undefined) return undefined;
+  const isDeleted = seen.license.clusterLicense === undefined;
+  if (!isDeleted || running === undefined || running.isExpired || clusterLicense === undefined)
+    return undefined;
   // A moment in the future was written before the clock was set back.
   const knownMs = Date.parse(seen.status.license?.lostSince ?? "");
   const sinceMs = knownMs <= now.getTime() ? knownMs : now.getTime();
@@ -75,8 +76,8 @@ function afterLoss(seen: Seen, now: Date): Reversion | undefined {
 
 /** Another licence is there, or one that cannot be read yet: then nothing is given up. */
 function hasSuccessor({ license }: Seen, running: RunningLicense, now: Date): boolean {
-  const { wanted, fault } = license;
-  if (fault !== undefined) return true;
+  const { wanted, problem } = license;
+  if (problem !== undefined) return true;
   return wanted !== undefined && wanted.uid !== running.uid && wanted.expiryMs > now.getTime();
 }
 

@@ -26,7 +26,7 @@ export interface LicenseSeen {
   /** The licence to run under; undefined where nobody asks for one, or it cannot be read. */
   readonly wanted: WantedLicense | undefined;
   /** Why the licence that is asked for cannot be read. */
-  readonly fault: Why | undefined;
+  readonly problem: Why | undefined;
   /** The label of the cluster. */
   readonly desired: DesiredLicense | undefined;
   readonly allowsDowngrade: boolean;
@@ -41,7 +41,7 @@ export interface LicenseSeen {
 export const NO_LICENSE: LicenseSeen = {
   clusterLicense: undefined,
   wanted: undefined,
-  fault: undefined,
+  problem: undefined,
   desired: undefined,
   allowsDowngrade: false,
   revertsToBasic: false,
@@ -64,7 +64,7 @@ export interface WantedLicense {
 }
 
 /** Where a licence is read. */
-export interface LicenseParts {
+export interface LicenseOptions {
   readonly ctx: Context;
   readonly attempts: LicenseAttempts;
   readonly nowMs: number;
@@ -74,7 +74,7 @@ export interface LicenseParts {
 export function observeLicense(
   object: Live<ClusterObject>,
   cluster: SearchCluster,
-  parts: LicenseParts,
+  parts: LicenseOptions,
 ): LicenseSeen {
   if (!distributionFacts[cluster.distribution].isLicensed) return NO_LICENSE;
   const { labels = {}, annotations = {} } = object.metadata;
@@ -102,19 +102,19 @@ function grantedNodes(object: Live<ClusterObject>, ctx: Context): number | undef
 function readLicense(
   object: Live<ClusterObject>,
   cluster: SearchCluster,
-  parts: LicenseParts,
-): Pick<LicenseSeen, "wanted" | "fault" | "clusterLicense"> {
+  parts: LicenseOptions,
+): Pick<LicenseSeen, "wanted" | "problem" | "clusterLicense"> {
   const { license, isStale } = chosenLicense(object, parts);
   const found = { clusterLicense: license?.metadata.name };
   // Chosen for another licence under the name: the controller will say anew.
-  if (license === undefined || isStale) return { ...found, wanted: undefined, fault: undefined };
+  if (license === undefined || isStale) return { ...found, wanted: undefined, problem: undefined };
   const secret = parts.ctx.follow(secrets, { name: license.spec.signatureRef.name }, followedData);
   const { version, security } = cluster;
   const engine = { version, hasTransportTls: security.transport.isEnabled };
   const read = wantedLicense({ license, secret, engine });
   return "file" in read
-    ? { ...found, wanted: read, fault: undefined }
-    : { ...found, wanted: undefined, fault: read };
+    ? { ...found, wanted: read, problem: undefined }
+    : { ...found, wanted: undefined, problem: read };
 }
 
 interface ChosenLicense {
@@ -124,7 +124,7 @@ interface ChosenLicense {
 
 function chosenLicense(
   object: Live<ClusterObject>,
-  { ctx, nowMs }: Pick<LicenseParts, "ctx" | "nowMs">,
+  { ctx, nowMs }: Pick<LicenseOptions, "ctx" | "nowMs">,
 ): ChosenLicense {
   const { name } = object.metadata;
   const names = licenseNames(name);
@@ -143,7 +143,7 @@ function chosenLicense(
  * before one that was lost makes way for basic. A cluster that
  * runs under the licence it should costs no request.
  */
-export function isLicenseAsked(
+export function needsLicense(
   cluster: SearchCluster,
   license: LicenseSeen,
   { status, nowMs }: { readonly status: Partial<ClusterStatus>; readonly nowMs: number },

@@ -4,7 +4,7 @@ import { unreachable } from "@quartermaster/runtime";
 
 import type { EngineClient } from "../engine/engine-client.ts";
 import { EngineError } from "../engine/engine-error.ts";
-import type { EngineLicense, LicenseAnswer, LicenseCause } from "../engine/engine-facts.ts";
+import type { EngineLicense, LicenseResponse, LicenseCause } from "../engine/engine-facts.ts";
 import type { PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
@@ -62,36 +62,36 @@ async function attempted(
 }
 
 async function putLicense(
-  { uid, digest, file, startMs, asksFirst }: ActionOf<"putLicense">,
+  { uid, digest, file, startMs, warnsFirst }: ActionOf<"putLicense">,
   engine: EngineClient,
   nowMs: number,
 ): Promise<LicenseResult> {
   const before = await engine.license();
   if (before.uid === uid) return applied({ uid, digest }, before);
-  const answer = await written(sent({ file, asksFirst }, engine));
-  if (answer === undefined) return notPermitted({ uid, digest });
+  const response = await written(sent({ file, warnsFirst }, engine));
+  if (response === undefined) return notPermitted({ uid, digest });
   // Clocks differ: a license that has just begun may not have begun yet for the engine.
-  const isTooEarly = answer.outcome === "invalid" && nowMs - startMs < licenseParameters.clockSkewMs;
+  const isTooEarly = response.outcome === "invalid" && nowMs - startMs < licenseParameters.clockSkewMs;
   if (isTooEarly)
     return failed({ uid, digest }, "The engine does not take the licence yet; clocks may differ.");
-  if (answer.outcome !== "applied" && answer.outcome !== "alreadySo")
-    return refused({ uid, digest }, refusalReason(answer), answer);
+  if (response.outcome !== "applied" && response.outcome !== "alreadySo")
+    return refused({ uid, digest }, refusalReason(response), response);
   // HTTP 200 is not success: what counts is what runs.
   const after = await engine.license();
   return after.uid === uid
-    ? applied({ uid, digest, messages: answer.messages }, after)
+    ? applied({ uid, digest, messages: response.messages }, after)
     : failed({ uid, digest }, "The engine took the licence and runs under another one.");
 }
 
 /** Sends a file. What the engine warned about before it was told to go on is part of its answer. */
 async function sent(
-  { file, asksFirst }: Pick<ActionOf<"putLicense">, "file" | "asksFirst">,
+  { file, warnsFirst }: Pick<ActionOf<"putLicense">, "file" | "warnsFirst">,
   engine: EngineClient,
-): Promise<LicenseAnswer> {
-  const first = await engine.putLicense(file, { acknowledge: !asksFirst });
-  if (!asksFirst || first.outcome !== "acknowledgeRequired") return first;
-  const answer = await engine.putLicense(file, { acknowledge: true });
-  return { ...answer, messages: [...first.messages, ...answer.messages] };
+): Promise<LicenseResponse> {
+  const first = await engine.putLicense(file, { acknowledge: !warnsFirst });
+  if (!warnsFirst || first.outcome !== "acknowledgeRequired") return first;
+  const response = await engine.putLicense(file, { acknowledge: true });
+  return { ...response, messages: [...first.messages, ...response.messages] };
 }
 
 async function startLicense(
@@ -112,10 +112,10 @@ async function startLicense(
         `A ClusterLicense with licence ${from.uid} is back; nothing is started.`,
       );
   }
-  const answer = await written(startOf(type, engine));
-  if (answer === undefined) return notPermitted({ uid: type, digest });
-  if (answer.outcome === "refused")
-    return refused({ uid: type, digest }, searchReasons.trialNotAvailable, answer);
+  const response = await written(startOf(type, engine));
+  if (response === undefined) return notPermitted({ uid: type, digest });
+  if (response.outcome === "refused")
+    return refused({ uid: type, digest }, searchReasons.trialNotAvailable, response);
   const after = await engine.license();
   return after.type === type
     ? applied({ uid: after.uid, digest }, after)
@@ -123,9 +123,9 @@ async function startLicense(
 }
 
 /** The answer to a write; undefined where our account may read the licence and not change it. */
-async function written(answer: Promise<LicenseAnswer>): Promise<LicenseAnswer | undefined> {
+async function written(response: Promise<LicenseResponse>): Promise<LicenseResponse | undefined> {
   try {
-    return await answer;
+    return await response;
   } catch (error) {
     if (error instanceof EngineError && error.code === "forbidden") return undefined;
     throw error;
@@ -143,13 +143,13 @@ const causeReasons: Readonly<Record<LicenseCause, string>> = {
   fipsMode: searchReasons.fipsRequired,
 };
 
-function refusalReason({ outcome, cause }: LicenseAnswer): string {
+function refusalReason({ outcome, cause }: LicenseResponse): string {
   if (cause !== undefined) return causeReasons[cause];
   if (outcome === "acknowledgeRequired") return searchReasons.needsAcknowledgement;
   return outcome === "expired" ? searchReasons.licenseExpired : searchReasons.rejectedByCluster;
 }
 
-async function startOf(type: "trial" | "basic", engine: EngineClient): Promise<LicenseAnswer> {
+async function startOf(type: "trial" | "basic", engine: EngineClient): Promise<LicenseResponse> {
   switch (type) {
     case "trial":
       return await engine.startTrial({ acknowledge: true });
@@ -174,7 +174,7 @@ function applied({ uid, digest, messages = [] }: Attempted, current: EngineLicen
 function refused(
   { uid, digest }: Attempted,
   reason: string,
-  { messages, outcome }: LicenseAnswer,
+  { messages, outcome }: LicenseResponse,
 ): LicenseResult {
   const message = [outcome, ...messages].join(": ");
   return { uid, digest, outcome: "rejected", reason, message, current: undefined };

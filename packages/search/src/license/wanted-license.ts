@@ -1,5 +1,5 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import { type ClusterLicense } from "@quartermaster/api/licensing";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
 import {
   clusterLicenseCandidate,
   licensedCluster,
@@ -28,7 +28,7 @@ export function wantedLicense({ license, secret, engine }: LicenseSource): Wante
   const { name, namespace } = metadata;
   const signature = readSignature({ ref: spec.signatureRef, namespace, secret });
   if (signature.kind === "fault")
-    return { reason: signature.fault, message: `ClusterLicense ${name}: ${signature.message}.` };
+    return { reason: signature.problem, message: `ClusterLicense ${name}: ${signature.message}.` };
   const file = { ...licenseUpload({ spec, source: name, signature }) };
   return {
     name,

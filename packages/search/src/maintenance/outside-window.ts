@@ -5,7 +5,7 @@ import type { Seen } from "../seen.ts";
 import { isInsideWindow } from "./is-inside-window.ts";
 
 /** How often it is looked whether a window has opened. */
-const lookMs = 60_000;
+const observationMs = 60_000;
 
 /** Whether a node may be taken away although nothing is broken. An author may do without the check. */
 export function mayDisrupt({ cluster }: Pick<Seen, "cluster">, now: Date): boolean {
@@ -18,12 +18,12 @@ export function mayDisrupt({ cluster }: Pick<Seen, "cluster">, now: Date): boole
  */
 export const outsideWindow: LaneRule = {
   name: "outsideWindow",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     if (!isDisruptionWanted(seen) || mayDisrupt(seen, now)) return undefined;
     return awaits(
       searchReasons.outsideWindow,
       "Nodes are to be restarted or removed, which waits for a window of spec.operations.windows.",
-      { actor: "operator", retryAfterMs: lookMs },
+      { actor: "operator", retryAfterMs: observationMs },
     );
   },
 };

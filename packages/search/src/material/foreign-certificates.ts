@@ -12,7 +12,7 @@ import type { UserSecrets } from "./spec-references.ts";
 export function foreignCertificates(
   { cluster, mounted }: Pick<Seen, "cluster" | "mounted">,
   user: UserSecrets,
-): Pick<Material, "foreignTrust" | "foreignHttpTrust" | "mountedLeaves"> {
+): Pick<Material, "foreignTrust" | "foreignHttpTrust" | "mountedCertificates"> {
   const { transportCertificate, httpCertificate } = clusterNames(cluster);
   const isForeign = (name: string): boolean => name !== transportCertificate && name !== httpCertificate;
   const trustOf = (layer: "transport" | "http"): readonly string[] => {
@@ -23,7 +23,7 @@ export function foreignCertificates(
   return {
     foreignTrust: [...new Set([...transport, ...http])],
     foreignHttpTrust: http,
-    mountedLeaves: mounted.http
+    mountedCertificates: mounted.http
       .filter(isForeign)
       .flatMap((name) => readCertificate(user.optional(name, "tls.crt") ?? "")?.fingerprint ?? []),
   };

@@ -1,46 +1,43 @@
 import { randomBytes } from "node:crypto";
 
 import { classify } from "@quartermaster/runtime";
-import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import { issueCa, issueCertificate } from "@quartermaster/runtime/certificates";
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { EngineError } from "../engine/engine-error.ts";
-import { labelsOf, markAnnotations } from "../marks.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { labelsOf, ownerAnnotations } from "../owner-labels.ts";
 import type { ActionHandlers, PerformContext } from "../perform-context.ts";
-import type { ActionOf, LeafOrder } from "../search-action.ts";
+import type { ActionOf, CertificateOrder } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
 
 /** How keys, certificates and passwords are made and renewed. */
 export const materialHandlers: ActionHandlers<
-  "keepPassword" | "keepAuthority" | "issueLeaf" | "reloadCertificates"
-> = { keepPassword, keepAuthority, issueLeaf, reloadCertificates };
+  "keepPassword" | "keepCa" | "issueCertificate" | "reloadCertificates"
+> = { keepPassword, keepCa, issueCertificate: issueFor, reloadCertificates };
 
 const dayMs = 86_400_000;
 /** Clocks differ. */
 const skewMs = 300_000;
-const authorityLifeMs = 5 * 365 * dayMs;
+const caLifeMs = 5 * 365 * dayMs;
 
 /** A new authority. Its subject stays the same over generations: engines below 2.19 take no certificate of another issuer. */
-async function newAuthority(
-  cluster: SearchCluster,
-  nowMs: number,
-): Promise<Readonly<Record<string, string>>> {
-  const { certificatePem, keyPem } = await issueAuthority({
+async function newCa(cluster: SearchCluster, nowMs: number): Promise<Readonly<Record<string, string>>> {
+  const { certificatePem, keyPem } = await issueCa({
     subject: { commonName: "ca", organizationalUnits: [cluster.name], organizations: [cluster.namespace] },
     serial: randomBytes(16).toString("hex"),
-    validity: { notBeforeMs: nowMs - skewMs, notAfterMs: nowMs + authorityLifeMs },
+    validity: { notBeforeMs: nowMs - skewMs, notAfterMs: nowMs + caLifeMs },
   });
   return { "ca.crt": certificatePem, "ca.key": keyPem };
 }
 
 /** Issues a certificate into its Secret, which the cluster owns. Pair, trust and what it was asked with are written at once. */
-async function issueLeaf(
-  { authority, subject, usages, dnsNames, durationMs, secretName, trustPem, asked }: LeafOrder,
+async function issueFor(
+  { ca, subject, usages, dnsNames, durationMs, secretName, trustPem, requested }: CertificateOrder,
   { ctx, cluster, nowMs }: PerformContext,
 ): Promise<void> {
   const issuedMs = nowMs();
-  const { certificatePem, keyPem } = await issueCertificate(authority, {
+  const { certificatePem, keyPem } = await issueCertificate(ca, {
     subject,
     usages,
     dnsNames,
@@ -51,7 +48,7 @@ async function issueLeaf(
     metadata: {
       name: secretName,
       labels: labelsOf(cluster),
-      ...(asked === undefined ? {} : { annotations: { [markAnnotations.renewed]: asked } }),
+      ...(requested === undefined ? {} : { annotations: { [ownerAnnotations.renewed]: requested } }),
     },
     type: "Opaque",
     data: encode({ "tls.crt": certificatePem, "tls.key": keyPem, "ca.crt": trustPem }),
@@ -83,8 +80,8 @@ async function keepPassword(
 }
 
 /** Makes the Secret of the authority. */
-async function keepAuthority({ name }: ActionOf<"keepAuthority">, context: PerformContext): Promise<void> {
-  await keepSecret(name, await newAuthority(context.cluster, context.nowMs()), context);
+async function keepCa({ name }: ActionOf<"keepCa">, context: PerformContext): Promise<void> {
+  await keepSecret(name, await newCa(context.cluster, context.nowMs()), context);
 }
 
 /** 192 bits. */

@@ -4,12 +4,12 @@ import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData } from "../bounded-data.ts";
 import { podDialect } from "../distributions/distributions.ts";
-import { isKeptFor, markLabels } from "../marks.ts";
 import { clusterNames } from "../model/cluster-names.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
+import { isKeptFor, ownerLabels } from "../owner-labels.ts";
 import { secretText } from "../secret-text.ts";
-import type { AccountFact, LeafName, Login, Material, SecretFact, Seen } from "../seen.ts";
+import type { AccountFact, CertificateName, Login, Material, SecretFact, Seen } from "../seen.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { foreignCertificates } from "./foreign-certificates.ts";
@@ -23,13 +23,11 @@ export function observeMaterial(
   const names = clusterNames(cluster);
   const user = new UserSecrets(ctx);
   const { security } = cluster;
-  const authority = authorityOf(
-    keptSecret(ctx, cluster, names.authoritySecret),
-    security.transport.caSecret,
-    user,
-  );
+  const ca = caOf(keptSecret(ctx, cluster, names.caSecret), security.transport.caSecret, user);
   const own = (name: string): SecretFact => ownedSecret(ctx, object, { name, cluster });
-  const leaves = new Map(leafSecrets(cluster).map(([leaf, name]) => [leaf, withPair(own(name), "tls")]));
+  const certificates = new Map(
+    certificateSecrets(cluster).map(([certificate, name]) => [certificate, withPair(own(name), "tls")]),
+  );
   const adminPassword = adminOf(cluster, keptSecret(ctx, cluster, names.adminPassword), user);
   const fileRealm = hasFileRealm(cluster)
     ? {
@@ -50,8 +48,8 @@ export function observeMaterial(
   };
   for (const reference of specReferences(cluster)) user.need(reference);
   return {
-    authority,
-    leaves,
+    ca,
+    certificates,
     adminPassword,
     fileRealm,
     dashboards,
@@ -60,7 +58,7 @@ export function observeMaterial(
     ...foreignCertificates({ cluster, mounted }, user),
     podInputs,
     missing: security.isEnabled
-      ? [...user.missing, ...missingOwn({ authority, leaves, adminPassword, fileRealm })]
+      ? [...user.missing, ...missingOwn({ ca, certificates, adminPassword, fileRealm })]
       : user.missing,
   };
 }
@@ -78,7 +76,7 @@ function monitoringAccounts(cluster: SearchCluster, ctx: Context): Pick<Material
 }
 
 /** Elasticsearch takes no administrator by certificate; Dashboards has one only where the author supplies none, a stack only if it is ours. */
-function leafSecrets(cluster: SearchCluster): readonly (readonly [LeafName, string])[] {
+function certificateSecrets(cluster: SearchCluster): readonly (readonly [CertificateName, string])[] {
   const names = clusterNames(cluster);
   const nodes = [
     ["transport", names.transportCertificate],
@@ -101,16 +99,18 @@ function hasFileRealm(cluster: SearchCluster): boolean {
 }
 
 function missingOwn({
-  authority,
-  leaves,
+  ca,
+  certificates,
   adminPassword,
   fileRealm,
-}: Pick<Material, "authority" | "leaves" | "adminPassword" | "fileRealm">): readonly string[] {
+}: Pick<Material, "ca" | "certificates" | "adminPassword" | "fileRealm">): readonly string[] {
   return [
-    ...(authority.pair === undefined ? ["own authority"] : []),
-    ...[...leaves].flatMap(([leaf, { pair }]) =>
+    ...(ca.pair === undefined ? ["own authority"] : []),
+    ...[...certificates].flatMap(([certificate, { pair }]) =>
       // Nodes need not wait for those of others.
-      pair === undefined && leaf !== "dashboards" && leaf !== "monitoring" ? [`own ${leaf} certificate`] : [],
+      pair === undefined && certificate !== "dashboards" && certificate !== "monitoring"
+        ? [`own ${certificate} certificate`]
+        : [],
     ),
     ...(adminPassword.login === undefined ? ["own password of the administrator"] : []),
     ...(fileRealm === undefined || fileRealm.operator.login !== undefined
@@ -144,7 +144,7 @@ function keptSecret(ctx: Context, cluster: SearchCluster, name: string): SecretF
   const live = namedSecret(ctx, cluster, name);
   if (live === undefined) return { name, state: "missing", live: undefined };
   if (!isKeptFor(live, cluster)) return { name, state: "foreign", live };
-  return { name, state: live.metadata.labels?.[markLabels.uid] === cluster.uid ? "ours" : "kept", live };
+  return { name, state: live.metadata.labels?.[ownerLabels.uid] === cluster.uid ? "ours" : "kept", live };
 }
 
 function withPair(
@@ -162,7 +162,7 @@ function pairIn(live: Live<Secret> | undefined, file: "tls" | "ca"): CertifiedKe
   return isPair(pair) ? pair : undefined;
 }
 
-function authorityOf(own: SecretFact, named: string | undefined, user: UserSecrets): Material["authority"] {
+function caOf(own: SecretFact, named: string | undefined, user: UserSecrets): Material["ca"] {
   if (named === undefined) return withPair(own, "ca");
   const [certificatePem, keyPem] = user.read(named, ["ca.crt", "ca.key"]) ?? [];
   const pair = certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem };

@@ -113,8 +113,8 @@ function checkRelabelings(
 ): readonly SpecIssue[] {
   return rules.flatMap((rule, at) => {
     const path = `spec.general.monitoring.${field}[${String(at)}]`;
-    const action = wordIn(rule, "action", "replace").toLowerCase();
-    const target = wordIn(rule, "targetLabel", "");
+    const action = textIn(rule, "action", "replace").toLowerCase();
+    const target = textIn(rule, "targetLabel", "");
     return [
       ...(relabelActions.has(action)
         ? []
@@ -132,7 +132,7 @@ function checkRelabelings(
 }
 
 /** A field that is no text is none that can be used. */
-function wordIn(rule: JsonObject, field: string, byDefault: string): string {
+function textIn(rule: JsonObject, field: string, byDefault: string): string {
   const value = rule[field] ?? byDefault;
   return typeof value === "string" ? value : "?";
 }
@@ -208,10 +208,10 @@ function checkQueries({
   const mode = monitoring === undefined ? "None" : (monitoring.stack.mode ?? "Standalone");
   return pools.flatMap((pool, at) => {
     const path = `spec.nodePools[${String(at)}].autoscaling.metrics`;
-    const isUnanswered = mode !== "Standalone" && queriesOf([pool]).length > 0;
+    const hasNoResponse = mode !== "Standalone" && queriesOf([pool]).length > 0;
     return [
       ...checkShape(pool, path),
-      ...(isUnanswered
+      ...(hasNoResponse
         ? [
             invalid(
               path,

@@ -12,7 +12,7 @@ export interface ClusterNames {
   readonly config: string;
   /** The first managers, until the cluster is formed. */
   readonly bootstrap: string;
-  readonly authoritySecret: string;
+  readonly caSecret: string;
   readonly transportCertificate: string;
   readonly httpCertificate: string;
   readonly adminCertificate: string;
@@ -35,7 +35,7 @@ export function clusterNames({
     clientService: serviceName,
     config: `${name}-config`,
     bootstrap: `${name}-bootstrap`,
-    authoritySecret: `${name}-ca`,
+    caSecret: `${name}-ca`,
     transportCertificate: `${name}-transport-cert`,
     httpCertificate: `${name}-http-cert`,
     adminCertificate: `${name}-admin-cert`,

@@ -1,4 +1,4 @@
-import { releaseOf } from "../marks.ts";
+import { releaseOf } from "../owner-labels.ts";
 import type { SearchCluster, SpecIssue } from "./search-cluster.ts";
 
 /**

@@ -6,11 +6,17 @@ import { checkCluster } from "./check-cluster.ts";
 import { distributionFacts, distributionOf } from "./distribution-facts.ts";
 import { versionOfImage } from "./image-version.ts";
 import { maintenanceWindow } from "./maintenance-window.ts";
-import { imageOf, nameIn, podWishOf, present } from "./pod-wish.ts";
+import { imageOf, nameIn, podSettingsOf, present } from "./pod-settings.ts";
 import { readMonitoring } from "./read-monitoring.ts";
 import { readPool } from "./read-pool.ts";
 import { readSecurity } from "./read-security.ts";
-import type { DashboardsWish, NodePool, PodWish, SearchCluster, SpecIssue } from "./search-cluster.ts";
+import type {
+  DashboardsSettings,
+  NodePool,
+  PodSettings,
+  SearchCluster,
+  SpecIssue,
+} from "./search-cluster.ts";
 import { withinBudget } from "./within-budget.ts";
 
 /** Any kind that declares a search cluster. */
@@ -142,12 +148,12 @@ function keystoreOf({ keystore = [] }: General): SearchCluster["keystore"] {
   });
 }
 
-function generalPod(general: General): PodWish {
-  const wish = podWishOf(general);
+function generalPod(general: General): PodSettings {
+  const overrides = podSettingsOf(general);
   const serviceAccountName = present(general.serviceAccount);
   return {
-    ...wish,
-    spec: { ...wish.spec, ...(serviceAccountName === undefined ? {} : { serviceAccountName }) },
+    ...overrides,
+    spec: { ...overrides.spec, ...(serviceAccountName === undefined ? {} : { serviceAccountName }) },
     ...(general.command === undefined ? {} : { command: general.command }),
     setsMaxMapCount: general.setVMMaxMapCount === true,
   };
@@ -179,25 +185,25 @@ function restartRequests(
 
 type DashboardsSpec = NonNullable<OpenSearchCluster["spec"]["dashboards"]>;
 
-function readDashboards({ spec, kind }: Live<ClusterObject>): DashboardsWish | undefined {
-  const wish = "dashboards" in spec ? spec.dashboards : kibanaOf(spec);
-  if (wish?.enable !== true) return undefined;
+function readDashboards({ spec, kind }: Live<ClusterObject>): DashboardsSettings | undefined {
+  const overrides = "dashboards" in spec ? spec.dashboards : kibanaOf(spec);
+  if (overrides?.enable !== true) return undefined;
   const { general } = spec;
-  const { additionalConfig = {}, replicas, resources } = wish;
-  const version = present(wish.version) ?? versionIn(general);
+  const { additionalConfig = {}, replicas, resources } = overrides;
+  const version = present(overrides.version) ?? versionIn(general);
   const { dashboardsRepository, dashboardsHome, dashboards } = distributionFacts[distributionOf(kind)];
   return {
     version,
-    home: present(wish.opensearchDashboardsHome) ?? dashboardsHome,
-    image: imageOf(wish, `${general.defaultRepo ?? dashboardsRepository}/${dashboards}:${version}`),
+    home: present(overrides.opensearchDashboardsHome) ?? dashboardsHome,
+    image: imageOf(overrides, `${general.defaultRepo ?? dashboardsRepository}/${dashboards}:${version}`),
     replicas,
-    ...dashboardsTls(wish),
-    basePath: present(wish.basePath),
+    ...dashboardsTls(overrides),
+    basePath: present(overrides.basePath),
     config: additionalConfig,
-    credentialsSecret: nameIn(wish.opensearchCredentialsSecret),
+    credentialsSecret: nameIn(overrides.opensearchCredentialsSecret),
     resources,
-    service: dashboardsService(wish),
-    pod: podWishOf(wish),
+    service: dashboardsService(overrides),
+    pod: podSettingsOf(overrides),
   };
 }
 
@@ -205,14 +211,14 @@ function kibanaOf(spec: ClusterObject["spec"]): DashboardsSpec | undefined {
   return "kibana" in spec ? spec.kibana : undefined;
 }
 
-function dashboardsTls({ tls }: DashboardsSpec): Pick<DashboardsWish, "isTlsEnabled" | "tlsSecret"> {
+function dashboardsTls({ tls }: DashboardsSpec): Pick<DashboardsSettings, "isTlsEnabled" | "tlsSecret"> {
   return {
     isTlsEnabled: tls?.enable === true,
     tlsSecret: tls?.generate === true ? undefined : nameIn(tls?.secret),
   };
 }
 
-function dashboardsService({ service }: DashboardsSpec): DashboardsWish["service"] {
+function dashboardsService({ service }: DashboardsSpec): DashboardsSettings["service"] {
   const { type = "ClusterIP", labels = {}, loadBalancerSourceRanges = [] } = service ?? {};
   return { type, labels, sourceRanges: loadBalancerSourceRanges };
 }

@@ -1,13 +1,13 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
-import { imageOf, nameIn, present } from "./pod-wish.ts";
+import { imageOf, nameIn, present } from "./pod-settings.ts";
 import type { ClusterObject } from "./read-cluster.ts";
-import type { ImageWish } from "./search-cluster.ts";
+import type { ImageSettings } from "./search-cluster.ts";
 
 /** How a cluster is monitored. */
-export interface MonitoringWish {
+export interface MonitoringSettings {
   /** The exporter's. */
-  readonly image: ImageWish;
+  readonly image: ImageSettings;
   readonly resources: JsonObject | undefined;
   /** Secret with the account that the exporter logs in with (default: one of ours that cannot write). */
   readonly userSecret: string | undefined;
@@ -17,11 +17,11 @@ export interface MonitoringWish {
   readonly labels: Readonly<Record<string, string>>;
   readonly relabelings: readonly JsonObject[];
   readonly metricRelabelings: readonly JsonObject[];
-  readonly stack: StackWish;
+  readonly stack: StackSettings;
 }
 
 /** Who reads the figures. */
-export interface StackWish {
+export interface StackSettings {
   /** Undefined: what the API server serves decides. */
   readonly mode: "None" | "Operator" | "Standalone" | undefined;
   /** Secret with `alertmanager.yaml`. */
@@ -31,16 +31,16 @@ export interface StackWish {
   /** Without it there are dashboards in a ConfigMap, and somebody else draws them. */
   readonly isGrafanaEnabled: boolean;
   /** Namespace of the operator, where it asks this Prometheus (default: it does not). */
-  readonly askedFrom?: string | undefined;
-  readonly parts: Readonly<Record<StackPart, StackPartWish>>;
+  readonly queriedFrom?: string | undefined;
+  readonly parts: Readonly<Record<StackPart, StackPartSettings>>;
 }
 
 /** What a standalone stack is made of. */
 export type StackPart = "prometheus" | "alertmanager" | "grafana";
 
 /** One of them. */
-export interface StackPartWish {
-  readonly image: ImageWish;
+export interface StackPartSettings {
+  readonly image: ImageSettings;
   readonly resources: JsonObject | undefined;
 }
 
@@ -58,7 +58,7 @@ export const stackImages: Readonly<Record<StackPart, string>> = {
 };
 
 /** How the cluster is monitored; undefined where it is not. */
-export function readMonitoring(spec: MonitoringSpec): MonitoringWish | undefined {
+export function readMonitoring(spec: MonitoringSpec): MonitoringSettings | undefined {
   if (spec?.enable !== true) return undefined;
   const { labels = {}, relabelings = [], metricRelabelings = [], resources } = spec;
   return {
@@ -73,7 +73,7 @@ export function readMonitoring(spec: MonitoringSpec): MonitoringWish | undefined
   };
 }
 
-function readStack(spec: StackSpec): StackWish {
+function readStack(spec: StackSpec): StackSettings {
   return {
     mode: spec?.mode,
     receiversSecret: nameIn(spec?.receivers),
@@ -88,7 +88,7 @@ function readStack(spec: StackSpec): StackWish {
   };
 }
 
-function readPart(part: StackPart, spec: StackSpec): StackPartWish {
-  const wish = spec?.[part];
-  return { image: imageOf(wish ?? {}, stackImages[part]), resources: wish?.resources };
+function readPart(part: StackPart, spec: StackSpec): StackPartSettings {
+  const settings = spec?.[part];
+  return { image: imageOf(settings ?? {}, stackImages[part]), resources: settings?.resources };
 }

@@ -1,7 +1,7 @@
 import { readAutoscaling } from "./autoscaling-policy.ts";
-import { podWishOf, present } from "./pod-wish.ts";
+import { podSettingsOf, present } from "./pod-settings.ts";
 import type { ClusterObject } from "./read-cluster.ts";
-import type { NodePool, NodeRole, PodWish, PoolDisruptionBudget, PoolStorage } from "./search-cluster.ts";
+import type { NodePool, NodeRole, PodSettings, PoolDisruptionBudget, PoolStorage } from "./search-cluster.ts";
 
 type General = ClusterObject["spec"]["general"];
 type PoolSpec = ClusterObject["spec"]["nodePools"][number];
@@ -31,12 +31,12 @@ function whenScaled({
   return policy?.whenScaled;
 }
 
-function poolPod(pool: PoolSpec): PodWish {
+function poolPod(pool: PoolSpec): PodSettings {
   const { probes, sidecarContainers = [], initContainers = [] } = pool;
-  const wish = podWishOf(pool);
+  const settings = podSettingsOf(pool);
   return {
-    ...wish,
-    container: { ...wish.container, ...(probes === undefined ? {} : { probes }) },
+    ...settings,
+    container: { ...settings.container, ...(probes === undefined ? {} : { probes }) },
     sidecars: sidecarContainers,
     initContainers,
   };

@@ -1,8 +1,8 @@
 import { durationMs as durationMsOf } from "@quartermaster/runtime";
 
-import { nameIn, present } from "./pod-wish.ts";
+import { nameIn, present } from "./pod-settings.ts";
 import type { ClusterObject } from "./read-cluster.ts";
-import type { SecurityWish, TlsWish } from "./search-cluster.ts";
+import type { SecuritySettings, TlsSettings } from "./search-cluster.ts";
 
 type SecuritySpec = ClusterObject["spec"]["security"];
 type Tls = NonNullable<NonNullable<SecuritySpec>["tls"]>;
@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
 const yearMs = 365 * dayMs;
 
 /** How the cluster is secured. Left out, everything is on and comes from us. */
-export function readSecurity(spec: SecuritySpec): SecurityWish {
+export function readSecurity(spec: SecuritySpec): SecuritySettings {
   const { tls, config } = spec ?? {};
   const isEnabled = !(tls?.http?.enabled === false && tls.transport?.enabled === false);
   return {
@@ -27,7 +27,7 @@ export function readSecurity(spec: SecuritySpec): SecurityWish {
 
 function readContent(
   config: NonNullable<SecuritySpec>["config"],
-): Pick<SecurityWish, "adminCredentialsSecret" | "securityConfigSecret" | "adminSecret"> {
+): Pick<SecuritySettings, "adminCredentialsSecret" | "securityConfigSecret" | "adminSecret"> {
   return {
     adminCredentialsSecret: nameIn(config?.adminCredentialsSecret),
     securityConfigSecret: nameIn(config?.securityConfigSecret),
@@ -35,7 +35,7 @@ function readContent(
   };
 }
 
-function readSubjects(tls: Tls | undefined): Pick<SecurityWish, "adminDns" | "nodeDns"> {
+function readSubjects(tls: Tls | undefined): Pick<SecuritySettings, "adminDns" | "nodeDns"> {
   const { http, transport } = tls ?? {};
   return {
     adminDns: [...(transport?.adminDn ?? []), ...(http?.adminDn ?? [])],
@@ -48,9 +48,9 @@ function listOf(text: string | undefined): readonly string[] {
   return given === undefined ? [] : [given];
 }
 
-const unsaid: Partial<Layer> = {};
+const unstated: Partial<Layer> = {};
 
-function readLayer(layer: Partial<Layer> = unsaid): TlsWish {
+function readLayer(layer: Partial<Layer> = unstated): TlsSettings {
   const secret = nameIn(layer.secret);
   const durationMs = Math.min(durationMsOf(layer.duration ?? "") ?? yearMs, yearMs);
   return {

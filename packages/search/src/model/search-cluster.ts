@@ -3,7 +3,7 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
 import { type Distribution, distributionFacts } from "./distribution-facts.ts";
 import type { MaintenanceWindow } from "./maintenance-window.ts";
-import type { MonitoringWish } from "./read-monitoring.ts";
+import type { MonitoringSettings } from "./read-monitoring.ts";
 
 /** What a node does, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
 export type NodeRole =
@@ -32,7 +32,7 @@ export interface SearchCluster {
   readonly namespace: string;
   readonly uid: string;
   readonly version: string;
-  readonly image: ImageWish;
+  readonly image: ImageSettings;
   /** Name of the Service for clients. */
   readonly serviceName: string;
   readonly httpPort: number;
@@ -47,13 +47,13 @@ export interface SearchCluster {
   readonly keystore: readonly KeystoreEntry[];
   /** Settings that are changed by the engine's API, without a restart. */
   readonly dynamicSettings: Readonly<Record<string, string>>;
-  readonly repositories: readonly RepositoryWish[];
+  readonly repositories: readonly RepositorySpec[];
   /** Addresses that the engine lets repositories of type url have: the operator's list, whatever users of the engine's API ask for. */
   readonly repositoryUrls: readonly string[];
-  readonly security: SecurityWish;
-  readonly pod: PodWish;
-  readonly dashboards: DashboardsWish | undefined;
-  readonly monitoring: MonitoringWish | undefined;
+  readonly security: SecuritySettings;
+  readonly pod: PodSettings;
+  readonly dashboards: DashboardsSettings | undefined;
+  readonly monitoring: MonitoringSettings | undefined;
   readonly networkPolicy: { readonly isEnabled: boolean; readonly from: readonly JsonObject[] };
   /** Where the operator runs, if that is a namespace of this cluster: it has to reach the nodes. */
   readonly operatorNamespace?: string | undefined;
@@ -74,7 +74,7 @@ export interface SearchCluster {
 }
 
 /** Image of the engine. */
-export interface ImageWish {
+export interface ImageSettings {
   readonly name: string;
   readonly pullPolicy?: string | undefined;
   readonly pullSecrets: readonly string[];
@@ -99,7 +99,7 @@ export interface NodePool {
   readonly resources: JsonObject | undefined;
   readonly pdb: PoolDisruptionBudget | undefined;
   readonly autoscaling: AutoscalingPolicy | undefined;
-  readonly pod: PodWish;
+  readonly pod: PodSettings;
 }
 
 /** A disruption budget that the author asked for. */
@@ -125,7 +125,7 @@ export type PoolStorage =
  * What an author may say of pods, as JSON of a pod template: it is not understood but merged, and checked by a dry run. A pool's
  * fields win over the cluster's.
  */
-export interface PodWish {
+export interface PodSettings {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** Fields of the pod's spec: affinity, nodeSelector, tolerations, topologySpreadConstraints, hostAliases, securityContext, … */
@@ -150,7 +150,7 @@ export interface KeystoreEntry {
 }
 
 /** A snapshot repository. */
-export interface RepositoryWish {
+export interface RepositorySpec {
   readonly name: string;
   /** E.g. `s3`. */
   readonly type: string;
@@ -158,11 +158,11 @@ export interface RepositoryWish {
 }
 
 /** How the cluster is secured. */
-export interface SecurityWish {
+export interface SecuritySettings {
   /** False only where the author switched both layers off. */
   readonly isEnabled: boolean;
-  readonly transport: TlsWish;
-  readonly http: TlsWish;
+  readonly transport: TlsSettings;
+  readonly http: TlsSettings;
   /** Secret with `username` and `password` of the administrator (default: generated). */
   readonly adminCredentialsSecret: string | undefined;
   /** Secret with files of the security plugin: users, roles, mappings, … */
@@ -176,7 +176,7 @@ export interface SecurityWish {
 }
 
 /** TLS of one layer. */
-export interface TlsWish {
+export interface TlsSettings {
   readonly isEnabled: boolean;
   /** True: certificates are ours. False: they come from `secret`. */
   readonly isGenerated: boolean;
@@ -189,11 +189,11 @@ export interface TlsWish {
 }
 
 /** OpenSearch Dashboards or Kibana. */
-export interface DashboardsWish {
+export interface DashboardsSettings {
   readonly version: string;
   /** Where it is in its image. */
   readonly home: string;
-  readonly image: ImageWish;
+  readonly image: ImageSettings;
   readonly replicas: number;
   readonly isTlsEnabled: boolean;
   readonly tlsSecret: string | undefined;
@@ -206,7 +206,7 @@ export interface DashboardsWish {
     readonly labels: Readonly<Record<string, string>>;
     readonly sourceRanges: readonly string[];
   };
-  readonly pod: PodWish;
+  readonly pod: PodSettings;
 }
 
 /** Values of the annotations that ask for something. */

@@ -5,7 +5,7 @@ export interface Panel {
   readonly unit?: string;
   readonly kind?: "timeseries" | "stat";
   /** What values mean, where they are no quantities. */
-  readonly words?: readonly {
+  readonly labels?: readonly {
     readonly value: number;
     readonly text: string;
     readonly color: "green" | "yellow" | "red";
@@ -52,7 +52,7 @@ const overview: readonly Panel[] = [
   ofCluster("opensearch_cluster_status", "Health", {
     kind: "stat",
     description: "Yellow: replicas are missing. Red: primary shards are missing.",
-    words: [
+    labels: [
       { value: 0, text: "green", color: "green" },
       { value: 1, text: "yellow", color: "yellow" },
       { value: 2, text: "red", color: "red" },

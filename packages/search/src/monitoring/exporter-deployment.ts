@@ -1,15 +1,15 @@
 import type { JsonObject } from "@quartermaster/runtime";
 import type { ConfigMap, Deployment, NetworkPolicy, Service } from "@quartermaster/runtime/kinds";
 
-import { serverNameOf } from "../certificates/wanted-leaves.ts";
+import { serverNameOf } from "../certificates/wanted-certificates.ts";
 import {
   type ExporterConfig,
   exporterConfigFile,
-  exporterFolders,
+  exporterDirectories,
   exporterPort,
 } from "../exporter/exporter-config.ts";
 import { clusterNames } from "../model/cluster-names.ts";
-import type { MonitoringWish } from "../model/read-monitoring.ts";
+import type { MonitoringSettings } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";
@@ -51,9 +51,9 @@ export function exporterService(cluster: SearchCluster): Service {
 }
 
 /** One pod: two would show every figure twice. */
-export function exporterDeployment(cluster: SearchCluster, wish: MonitoringWish): Deployment {
-  const { name: image, pullPolicy, pullSecrets } = wish.image;
-  const volumes = exporterVolumes(cluster, wish);
+export function exporterDeployment(cluster: SearchCluster, settings: MonitoringSettings): Deployment {
+  const { name: image, pullPolicy, pullSecrets } = settings.image;
+  const volumes = exporterVolumes(cluster, settings);
   return podDeployment(cluster, {
     part: "exporter",
     name: monitoringNames(cluster).exporter,
@@ -70,7 +70,7 @@ export function exporterDeployment(cluster: SearchCluster, wish: MonitoringWish)
         mountPath: path,
         readOnly: true,
       })),
-      resources: wish.resources ?? {
+      resources: settings.resources ?? {
         requests: { cpu: "20m", memory: "96Mi" },
         limits: { memory: "256Mi" },
       },
@@ -86,7 +86,10 @@ interface ExporterVolume {
 }
 
 /** Of the engine's certificate it sees the authority alone; of Secrets nothing but its own login. */
-function exporterVolumes(cluster: SearchCluster, { userSecret }: MonitoringWish): readonly ExporterVolume[] {
+function exporterVolumes(
+  cluster: SearchCluster,
+  { userSecret }: MonitoringSettings,
+): readonly ExporterVolume[] {
   const { security } = cluster;
   const names = monitoringNames(cluster);
   const file = (key: string): JsonObject => ({ key, path: key, mode: 0o440 });
@@ -95,12 +98,12 @@ function exporterVolumes(cluster: SearchCluster, { userSecret }: MonitoringWish)
     secret: { secretName, items: keys.map(file) },
   });
   return [
-    { volume: { name: "config", configMap: { name: names.exporter } }, path: exporterFolders.config },
+    { volume: { name: "config", configMap: { name: names.exporter } }, path: exporterDirectories.config },
     ...(security.isEnabled && security.http.isEnabled
       ? [
           {
             volume: secret("trust", clusterNames(cluster).httpCertificate, ["ca.crt"]),
-            path: exporterFolders.trust,
+            path: exporterDirectories.trust,
           },
         ]
       : []),
@@ -108,7 +111,7 @@ function exporterVolumes(cluster: SearchCluster, { userSecret }: MonitoringWish)
       ? [
           {
             volume: secret("login", userSecret ?? names.password, ["username", "password"]),
-            path: exporterFolders.login,
+            path: exporterDirectories.login,
           },
         ]
       : []),

@@ -55,13 +55,13 @@ const columns = 3;
 const width = 24 / columns;
 const height = 8;
 
-function mappings(words: NonNullable<Panel["words"]>): readonly JsonObject[] {
-  const options = words.map(({ value, text, color }, index) => [String(value), { text, color, index }]);
+function mappings(terms: NonNullable<Panel["labels"]>): readonly JsonObject[] {
+  const options = terms.map(({ value, text, color }, index) => [String(value), { text, color, index }]);
   return [{ type: "value", options: Object.fromEntries(options) }];
 }
 
 function panelModel(
-  { title, description, unit = "short", kind = "timeseries", queries, words }: Panel,
+  { title, description, unit = "short", kind = "timeseries", queries, labels }: Panel,
   at: number,
 ): JsonObject {
   return {
@@ -72,7 +72,7 @@ function panelModel(
     datasource: source,
     gridPos: { x: (at % columns) * width, y: Math.floor(at / columns) * height, w: width, h: height },
     fieldConfig: {
-      defaults: { unit, ...(words === undefined ? {} : { mappings: mappings(words) }) },
+      defaults: { unit, ...(labels === undefined ? {} : { mappings: mappings(labels) }) },
       overrides: [],
     },
     targets: queries.map(([expr, legendFormat], index) => ({

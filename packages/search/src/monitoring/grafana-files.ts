@@ -17,7 +17,7 @@ export function grafanaFiles(cluster: SearchCluster): Readonly<Record<string, st
         isDefault: true,
         editable: false,
         jsonData: { tlsAuthWithCACert: true },
-        secureJsonData: { tlsCACert: `$__file{${stackCertificate.authority}}` },
+        secureJsonData: { tlsCACert: `$__file{${stackCertificate.ca}}` },
       },
     ],
   };

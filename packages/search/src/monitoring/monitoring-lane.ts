@@ -1,8 +1,8 @@
 import { apiVersionOf, settled } from "@quartermaster/runtime";
 import { configMaps, deployments, networkPolicies, services } from "@quartermaster/runtime/kinds";
 
-import { awaits, type LaneAnswer, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
-import type { MonitoringWish } from "../model/read-monitoring.ts";
+import { awaits, type LaneVerdict, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
+import type { MonitoringSettings } from "../model/read-monitoring.ts";
 import { pruneActions } from "../present-object.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
@@ -22,7 +22,7 @@ import { stackParts, standaloneStack } from "./standalone-stack.ts";
 /** What is not wanted any more: switched off, another stack, or a kind that took the place of a file. */
 const prune: LaneRule = {
   name: "prune",
-  answer: (seen) => {
+  decide: (seen) => {
     const wanted = new Set(wantedKeys(seen));
     const left = seen.monitoring.present.filter(({ kind, name }) => !wanted.has(`${kind.kind} ${name}`));
     if (left.length === 0) return undefined;
@@ -54,24 +54,26 @@ function removed(names: readonly string[]): SearchAction {
 /** Everything that the spec and the API server ask for; without passwords, which the lane of certificates makes. */
 function wantedObjects(seen: Pick<Seen, "cluster" | "monitoring" | "material">): readonly WantedObject[] {
   const { cluster } = seen;
-  const wish = cluster.monitoring;
-  if (wish === undefined) return [];
+  const settings = cluster.monitoring;
+  if (settings === undefined) return [];
   const { served, followed } = seen.monitoring;
   const { material } = seen;
   const readAtStart = {
-    certificate: material.leaves.get("monitoring")?.pair?.certificatePem,
-    trust: [material.authority.pair?.certificatePem, ...material.foreignTrust],
+    certificate: material.certificates.get("monitoring")?.pair?.certificatePem,
+    trust: [material.ca.pair?.certificatePem, ...material.foreignTrust],
   };
   return [
     { kind: configMaps, object: exporterConfigMap(cluster) },
     { kind: services, object: exporterService(cluster) },
-    { kind: deployments, object: exporterDeployment(cluster, wish) },
+    { kind: deployments, object: exporterDeployment(cluster, settings) },
     ...(cluster.networkPolicy.isEnabled
       ? [{ kind: networkPolicies, object: exporterNetworkPolicy(cluster) }]
       : []),
-    ...ruleObjects(cluster, wish, served),
-    ...(wish.stack.mode === "Standalone" ? standaloneStack(cluster, wish, { followed, readAtStart }) : []),
-    ...(wish.stack.mode === "Operator" ? operatorStack(cluster, wish, served) : []),
+    ...ruleObjects(cluster, settings, served),
+    ...(settings.stack.mode === "Standalone"
+      ? standaloneStack(cluster, settings, { followed, readAtStart })
+      : []),
+    ...(settings.stack.mode === "Operator" ? operatorStack(cluster, settings, served) : []),
   ];
 }
 
@@ -82,22 +84,22 @@ function wantedKeys(seen: Seen): readonly string[] {
     ...wantedObjects(seen).map(({ kind, object }) => `${kind.kind} ${object.metadata.name}`),
     ...(material.monitoring === undefined ? [] : [`Secret ${password}`]),
     ...(material.grafana === undefined ? [] : [`Secret ${grafanaPassword}`]),
-    ...(material.leaves.has("monitoring") ? [`Secret ${certificate}`] : []),
+    ...(material.certificates.has("monitoring") ? [`Secret ${certificate}`] : []),
   ];
 }
 
 /** Without an engine there is nothing to see. */
 const notYet: LaneRule = {
   name: "notYet",
-  answer: ({ cluster, status }) =>
+  decide: ({ cluster, status }) =>
     cluster.monitoring === undefined || status.clusterUuid === undefined ? nothingToDo : undefined,
 };
 
 /** Never used, never overwritten: its maker may know the password or the key. */
 const foreignSecret: LaneRule = {
   name: "foreignSecret",
-  answer: ({ material }) => {
-    const own = [material.monitoring, material.grafana, material.leaves.get("monitoring")];
+  decide: ({ material }) => {
+    const own = [material.monitoring, material.grafana, material.certificates.get("monitoring")];
     const foreign = own.filter((each) => each?.state === "foreign");
     if (foreign.length === 0) return undefined;
     const names = foreign.map((each) => each?.name ?? "").join(", ");
@@ -110,7 +112,7 @@ const foreignSecret: LaneRule = {
 
 const awaitMaterial: LaneRule = {
   name: "awaitMaterial",
-  answer: ({ monitoring: { missing }, material }) => {
+  decide: ({ monitoring: { missing }, material }) => {
     if (missing.length > 0)
       return awaits(
         searchReasons.awaitingMaterial,
@@ -118,8 +120,8 @@ const awaitMaterial: LaneRule = {
         { actor: "user" },
       );
     const accounts = [material.monitoring, material.grafana].filter((each) => each !== undefined);
-    const leaf = material.leaves.get("monitoring");
-    if (accounts.every(({ login }) => login !== undefined) && (leaf === undefined || leaf.pair !== undefined))
+    const cert = material.certificates.get("monitoring");
+    if (accounts.every(({ login }) => login !== undefined) && (cert === undefined || cert.pair !== undefined))
       return undefined;
     return awaits(
       searchReasons.awaitingMaterial,
@@ -131,27 +133,27 @@ const awaitMaterial: LaneRule = {
 
 const keepObjects: LaneRule = {
   name: "keepObjects",
-  answer: (seen) => {
+  decide: (seen) => {
     const { cluster } = seen;
-    const wish = cluster.monitoring;
-    if (wish === undefined) return undefined;
+    const settings = cluster.monitoring;
+    if (settings === undefined) return undefined;
     const actions = wantedObjects(seen).map(({ kind, object }) => applyAction(kind, object, cluster));
-    return progress(seen, wish, actions);
+    return progress(seen, settings, actions);
   },
 };
 
-function progress(seen: Seen, wish: MonitoringWish, actions: readonly SearchAction[]): LaneAnswer {
-  const pending = pendingDeployments(seen, wish);
+function progress(seen: Seen, settings: MonitoringSettings, actions: readonly SearchAction[]): LaneVerdict {
+  const pending = pendingDeployments(seen, settings);
   if (pending.length > 0)
     return awaits(searchReasons.monitoringPending, `Pods are not ready: ${pending.join(", ")}.`, {
       actor: "kubelet",
       actions,
     });
   const isNews = seen.status.monitoring?.exporter !== "Ready";
-  return { actions: isNews ? [...actions, started(wish)] : actions, outcome: settled() };
+  return { actions: isNews ? [...actions, started(settings)] : actions, outcome: settled() };
 }
 
-function started({ stack }: MonitoringWish): SearchAction {
+function started({ stack }: MonitoringSettings): SearchAction {
   return {
     kind: "record",
     event: {
@@ -166,7 +168,7 @@ function started({ stack }: MonitoringWish): SearchAction {
 /** Deployments of ours whose pod is not there yet. Objects of other operators are theirs to look after. */
 function pendingDeployments(
   { cluster, monitoring }: Pick<Seen, "cluster" | "monitoring">,
-  { stack }: MonitoringWish,
+  { stack }: MonitoringSettings,
 ): readonly string[] {
   const names = monitoringNames(cluster);
   const wanted = [
@@ -190,13 +192,13 @@ export const monitoringLane: SearchLane = {
 /** What the status says of monitoring; undefined where it is off. */
 export function monitoringReport(seen: Seen): ClusterStatus["monitoring"] {
   const { cluster, monitoring, status } = seen;
-  const wish = cluster.monitoring;
-  if (wish === undefined || status.clusterUuid === undefined) return undefined;
-  const pending = new Set(pendingDeployments(seen, wish));
+  const settings = cluster.monitoring;
+  if (settings === undefined || status.clusterUuid === undefined) return undefined;
+  const pending = new Set(pendingDeployments(seen, settings));
   const made = monitoring.present.map(({ kind, name }) => `${kind.kind} ${name}`);
   return {
     exporter: pending.has(monitoringNames(cluster).exporter) ? "Pending" : "Ready",
-    stack: wish.stack.mode ?? "None",
+    stack: settings.stack.mode ?? "None",
     objects: made.toSorted(),
     absentApis: monitoringKindNames
       .filter((kind) => !monitoring.served.has(kind))

@@ -17,12 +17,12 @@ import {
   services,
 } from "@quartermaster/runtime/kinds";
 
-import { byCluster, markLabels } from "../marks.ts";
 import { followedSecrets } from "../material/spec-references.ts";
 import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { exporterImage } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { byCluster, ownerLabels } from "../owner-labels.ts";
 import { type PresentObject, presentObject } from "../present-object.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { type MonitoringKind, monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
@@ -78,12 +78,12 @@ export function withStack(
 }
 
 /** The declaration with where the operator runs, if it asks this cluster's Prometheus: a NetworkPolicy has to let it in. */
-export function withAsker(cluster: SearchCluster, operatorNamespace: string | undefined): SearchCluster {
+export function withQuerier(cluster: SearchCluster, operatorNamespace: string | undefined): SearchCluster {
   const { monitoring, pools } = cluster;
   if (monitoring === undefined || queriesOf(pools).length === 0) return cluster;
   return {
     ...cluster,
-    monitoring: { ...monitoring, stack: { ...monitoring.stack, askedFrom: operatorNamespace } },
+    monitoring: { ...monitoring, stack: { ...monitoring.stack, queriedFrom: operatorNamespace } },
   };
 }
 
@@ -146,8 +146,8 @@ function isOurs(live: Live, object: Live<ClusterObject>, cluster: SearchCluster)
   const { labels, name } = live.metadata;
   const { password, grafanaPassword, certificate } = monitoringNames(cluster);
   if (live.kind === secrets.kind && [password, grafanaPassword, certificate].includes(name))
-    return labels?.[markLabels.uid] === cluster.uid;
-  return labels?.[markLabels.part] === "monitoring" && isControlledBy(live, object);
+    return labels?.[ownerLabels.uid] === cluster.uid;
+  return labels?.[ownerLabels.part] === "monitoring" && isControlledBy(live, object);
 }
 
 function secretsOf(

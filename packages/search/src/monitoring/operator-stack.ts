@@ -1,6 +1,6 @@
 import { type Secret, secrets, type Service, services } from "@quartermaster/runtime/kinds";
 
-import type { MonitoringWish } from "../model/read-monitoring.ts";
+import type { MonitoringSettings } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { encode } from "../secret-text.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
@@ -15,15 +15,15 @@ import { objectOf, type WantedObject } from "./rule-objects.ts";
  */
 export function operatorStack(
   cluster: SearchCluster,
-  wish: MonitoringWish,
+  settings: MonitoringSettings,
   served: ReadonlySet<MonitoringKind>,
 ): readonly WantedObject[] {
   if (!served.has("Prometheus") || !served.has("Alertmanager")) return [];
   return [
-    { kind: secrets, object: scrapeSecret(cluster, wish) },
+    { kind: secrets, object: scrapeSecret(cluster, settings) },
     { kind: services, object: alertmanagerService(cluster) },
-    prometheus(cluster, wish),
-    alertmanager(cluster, wish),
+    prometheus(cluster, settings),
+    alertmanager(cluster, settings),
   ];
 }
 
@@ -33,14 +33,14 @@ const keys = {
   silent: "alertmanager.yaml",
 } as const;
 
-function scrapeSecret(cluster: SearchCluster, wish: MonitoringWish): Secret {
+function scrapeSecret(cluster: SearchCluster, settings: MonitoringSettings): Secret {
   return {
     apiVersion: "v1",
     kind: "Secret",
     metadata: metadataOf(cluster, monitoringNames(cluster).scrape),
     type: "Opaque",
     data: encode({
-      [keys.scrape]: JSON.stringify(scrapeConfigs(cluster, wish), undefined, 2),
+      [keys.scrape]: JSON.stringify(scrapeConfigs(cluster, settings), undefined, 2),
       [keys.alertmanagers]: JSON.stringify(alertmanagerConfigs(cluster), undefined, 2),
       [keys.silent]: silentAlertmanager,
     }),
@@ -71,7 +71,7 @@ const restricted = {
   },
 } as const;
 
-function prometheus(cluster: SearchCluster, { stack }: MonitoringWish): WantedObject {
+function prometheus(cluster: SearchCluster, { stack }: MonitoringSettings): WantedObject {
   const names = monitoringNames(cluster);
   const { resources } = stack.parts.prometheus;
   return objectOf(
@@ -95,7 +95,7 @@ function prometheus(cluster: SearchCluster, { stack }: MonitoringWish): WantedOb
   );
 }
 
-function alertmanager(cluster: SearchCluster, { stack }: MonitoringWish): WantedObject {
+function alertmanager(cluster: SearchCluster, { stack }: MonitoringSettings): WantedObject {
   const names = monitoringNames(cluster);
   const { resources } = stack.parts.alertmanager;
   return objectOf(

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@quartermaster/runtime";
 import type { Deployment } from "@quartermaster/runtime/kinds";
 
-import { markAnnotations, markLabels } from "../marks.ts";
 import type { StackPart } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { ownerAnnotations, ownerLabels } from "../owner-labels.ts";
 import { monitoringLabels } from "../workload/monitoring-names.ts";
 
 /** A Deployment of one pod. */
@@ -25,7 +25,7 @@ export function metadataOf(
   { namespace }: Pick<SearchCluster, "namespace">,
   name: string,
 ): { name: string; namespace: string; labels: Record<string, string> } {
-  return { name, namespace, labels: { [markLabels.part]: "monitoring" } };
+  return { name, namespace, labels: { [ownerLabels.part]: "monitoring" } };
 }
 
 /** Its pod meets the restricted profile with a read-only root and has no token. */
@@ -67,7 +67,7 @@ export function podDeployment(cluster: SearchCluster, request: PodRequest): Depl
       template: {
         metadata: {
           labels,
-          ...(inputsHash === undefined ? {} : { annotations: { [markAnnotations.inputsHash]: inputsHash } }),
+          ...(inputsHash === undefined ? {} : { annotations: { [ownerAnnotations.inputsHash]: inputsHash } }),
         },
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ours is typed above; resources are the author's and pass through unread
         spec: spec as unknown as Deployment["spec"]["template"]["spec"],

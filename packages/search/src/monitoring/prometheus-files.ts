@@ -1,7 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import { exporterPort } from "../exporter/exporter-config.ts";
-import type { MonitoringWish, StackPart } from "../model/read-monitoring.ts";
+import type { MonitoringSettings, StackPart } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 
@@ -13,20 +13,20 @@ export const stackPorts: Readonly<Record<StackPart, number>> = {
 };
 
 /** Where a Prometheus finds the exporter: by its Service's name, so that it needs no permission to discover anything. */
-export function scrapeConfigs(cluster: SearchCluster, wish: MonitoringWish): readonly JsonObject[] {
-  const { relabelings, metricRelabelings } = scrapeRules(cluster, wish);
+export function scrapeConfigs(cluster: SearchCluster, settings: MonitoringSettings): readonly JsonObject[] {
+  const { relabelings, metricRelabelings } = scrapeRules(cluster, settings);
   return [
     {
       job_name: `${cluster.name}-exporter`,
-      scrape_interval: wish.scrapeInterval,
+      scrape_interval: settings.scrapeInterval,
       static_configs: [
         {
           targets: [hostOf(cluster, monitoringNames(cluster).exporter, exporterPort)],
           labels: { namespace: cluster.namespace },
         },
       ],
-      relabel_configs: relabelings.map(inPrometheusWords),
-      metric_relabel_configs: metricRelabelings.map(inPrometheusWords),
+      relabel_configs: relabelings.map(asPrometheusRule),
+      metric_relabel_configs: metricRelabelings.map(asPrometheusRule),
     },
   ];
 }
@@ -38,8 +38,8 @@ export function scrapeConfigs(cluster: SearchCluster, wish: MonitoringWish): rea
  */
 export function scrapeRules(
   { namespace, name }: Pick<SearchCluster, "namespace" | "name">,
-  { relabelings, metricRelabelings }: Pick<MonitoringWish, "relabelings" | "metricRelabelings">,
-): Pick<MonitoringWish, "relabelings" | "metricRelabelings"> {
+  { relabelings, metricRelabelings }: Pick<MonitoringSettings, "relabelings" | "metricRelabelings">,
+): Pick<MonitoringSettings, "relabelings" | "metricRelabelings"> {
   const ours = { action: "replace", targetLabel: "namespace", replacement: namespace };
   return {
     relabelings: [...relabelings, ours],
@@ -48,7 +48,7 @@ export function scrapeRules(
 }
 
 /** ServiceMonitors say `sourceLabels` where Prometheus says `source_labels`. */
-function inPrometheusWords(rule: JsonObject): JsonObject {
+function asPrometheusRule(rule: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(rule).map(([key, value]) => [
       key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
@@ -65,10 +65,10 @@ export function alertmanagerConfigs(cluster: SearchCluster): readonly JsonObject
 
 /** Where the parts of a standalone stack find their certificate and whom they trust. */
 export const stackCertificate = {
-  folder: "/etc/monitoring-certificate",
+  directory: "/etc/monitoring-certificate",
   certificate: "/etc/monitoring-certificate/tls.crt",
   key: "/etc/monitoring-certificate/tls.key",
-  authority: "/etc/monitoring-certificate/ca.crt",
+  ca: "/etc/monitoring-certificate/ca.crt",
 } as const;
 
 /** The file for `--web.config.file`. Prometheus and Alertmanager read the certificate anew for each connection: renewal restarts nobody. */
@@ -90,7 +90,7 @@ function verifiedAlertmanagers(cluster: SearchCluster): readonly JsonObject[] {
   return alertmanagerConfigs(cluster).map((config) => ({
     scheme: "https",
     tls_config: {
-      ca_file: stackCertificate.authority,
+      ca_file: stackCertificate.ca,
       server_name: `${alertmanager}.${cluster.namespace}.svc`,
     },
     ...config,
@@ -105,13 +105,13 @@ export function hostOf({ namespace }: SearchCluster, service: string, port: numb
 /** Files of a Prometheus of ours. JSON is YAML, and nothing that an author writes can leave its place in it. */
 export function prometheusFiles(
   cluster: SearchCluster,
-  wish: MonitoringWish,
+  settings: MonitoringSettings,
 ): Readonly<Record<string, string>> {
   const config = {
-    global: { scrape_interval: wish.scrapeInterval, evaluation_interval: "30s" },
+    global: { scrape_interval: settings.scrapeInterval, evaluation_interval: "30s" },
     rule_files: ["/etc/prometheus-rules/*.json"],
     alerting: { alertmanagers: verifiedAlertmanagers(cluster) },
-    scrape_configs: scrapeConfigs(cluster, wish),
+    scrape_configs: scrapeConfigs(cluster, settings),
   };
   return { "prometheus.json": JSON.stringify(config, undefined, 2), "web.json": webFile };
 }

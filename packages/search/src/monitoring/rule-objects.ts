@@ -1,7 +1,7 @@
 import type { Kind, KubeObject } from "@quartermaster/runtime";
 import { type ConfigMap, configMaps } from "@quartermaster/runtime/kinds";
 
-import type { MonitoringWish } from "../model/read-monitoring.ts";
+import type { MonitoringSettings } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import { ruleFile } from "./alert-rules.ts";
@@ -42,12 +42,12 @@ export function objectOf(
  */
 export function ruleObjects(
   cluster: SearchCluster,
-  wish: MonitoringWish,
+  settings: MonitoringSettings,
   served: ReadonlySet<MonitoringKind>,
 ): readonly WantedObject[] {
-  const isStandalone = wish.stack.mode === "Standalone";
+  const isStandalone = settings.stack.mode === "Standalone";
   return [
-    ...(served.has("ServiceMonitor") ? [serviceMonitor(cluster, wish)] : []),
+    ...(served.has("ServiceMonitor") ? [serviceMonitor(cluster, settings)] : []),
     ...(served.has("PrometheusRule") ? [prometheusRule(cluster)] : []),
     ...(served.has("GrafanaDashboard") ? grafanaObjects(cluster) : []),
     ...(served.has("PrometheusRule") && !isStandalone ? [] : [configMapOf(alertsConfigMap(cluster))]),
@@ -59,8 +59,8 @@ function configMapOf(object: ConfigMap): WantedObject {
   return { kind: configMaps, object };
 }
 
-function serviceMonitor(cluster: SearchCluster, wish: MonitoringWish): WantedObject {
-  const { scrapeInterval: interval, labels } = wish;
+function serviceMonitor(cluster: SearchCluster, settings: MonitoringSettings): WantedObject {
+  const { scrapeInterval: interval, labels } = settings;
   return objectOf(
     cluster,
     { kind: "ServiceMonitor", name: monitoringNames(cluster).serviceMonitor },
@@ -72,7 +72,7 @@ function serviceMonitor(cluster: SearchCluster, wish: MonitoringWish): WantedObj
           {
             port: "metrics",
             interval,
-            ...scrapeRules(cluster, wish),
+            ...scrapeRules(cluster, settings),
           },
         ],
       },

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
-import type { StackPart, StackWish } from "../model/read-monitoring.ts";
+import type { StackPart, StackSettings } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { stackCertificate } from "./prometheus-files.ts";
@@ -14,7 +14,7 @@ interface MountedVolume {
 
 /** What each part of a stack mounts. */
 export const stackVolumes: Readonly<
-  Record<StackPart, (cluster: SearchCluster, stack: StackWish) => readonly MountedVolume[]>
+  Record<StackPart, (cluster: SearchCluster, stack: StackSettings) => readonly MountedVolume[]>
 > = {
   prometheus: (cluster, { claimName }) => {
     const { alerts, stack } = monitoringNames(cluster);
@@ -58,7 +58,7 @@ function configFiles(name: string, path: string): MountedVolume {
 function certificate(cluster: SearchCluster): MountedVolume {
   const { certificate: secretName } = monitoringNames(cluster);
   const items = ["tls.crt", "tls.key", "ca.crt"].map((key) => ({ key, path: key, mode: 0o440 }));
-  return { volume: { name: "certificate", secret: { secretName, items } }, path: stackCertificate.folder };
+  return { volume: { name: "certificate", secret: { secretName, items } }, path: stackCertificate.directory };
 }
 
 /** Beside the configuration, which may be an author's Secret. */

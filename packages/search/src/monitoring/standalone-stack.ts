@@ -9,7 +9,7 @@ import {
   services,
 } from "@quartermaster/runtime/kinds";
 
-import type { MonitoringWish, StackPart, StackWish } from "../model/read-monitoring.ts";
+import type { MonitoringSettings, StackPart, StackSettings } from "../model/read-monitoring.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { operatorPods } from "../workload/cluster-labels.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
@@ -21,7 +21,7 @@ import { scopeOf, type WantedObject } from "./rule-objects.ts";
 import { stackVolumes } from "./stack-volumes.ts";
 
 /** The parts of a stack, in the order in which they are made. */
-export function stackParts({ isGrafanaEnabled }: StackWish): readonly StackPart[] {
+export function stackParts({ isGrafanaEnabled }: StackSettings): readonly StackPart[] {
   return ["prometheus", "alertmanager", ...(isGrafanaEnabled ? ["grafana" as const] : [])];
 }
 
@@ -36,11 +36,11 @@ export interface StackInputs {
 /** Prometheus, Alertmanager and Grafana for one cluster: they read its exporter, its rules and its dashboards, and nothing else. */
 export function standaloneStack(
   cluster: SearchCluster,
-  wish: MonitoringWish,
+  settings: MonitoringSettings,
   { followed, readAtStart }: StackInputs,
 ): readonly WantedObject[] {
-  return stackParts(wish.stack).flatMap((part) => {
-    const config = configOf(cluster, wish, part);
+  return stackParts(settings.stack).flatMap((part) => {
+    const config = configOf(cluster, settings, part);
     const inputsHash = digestOf({
       config: config.data ?? {},
       followed,
@@ -52,16 +52,16 @@ export function standaloneStack(
       { kind: configMaps, object: config },
       { kind: services, object: stackService(cluster, part) },
       ...(cluster.networkPolicy.isEnabled
-        ? [{ kind: networkPolicies, object: stackPolicy(cluster, wish, part) }]
+        ? [{ kind: networkPolicies, object: stackPolicy(cluster, settings, part) }]
         : []),
-      { kind: deployments, object: podDeployment(cluster, podOf(cluster, wish, { part, inputsHash })) },
+      { kind: deployments, object: podDeployment(cluster, podOf(cluster, settings, { part, inputsHash })) },
     ];
   });
 }
 
-function configOf(cluster: SearchCluster, wish: MonitoringWish, part: StackPart): ConfigMap {
+function configOf(cluster: SearchCluster, settings: MonitoringSettings, part: StackPart): ConfigMap {
   const files: Readonly<Record<StackPart, () => Readonly<Record<string, string>>>> = {
-    prometheus: () => prometheusFiles(cluster, wish),
+    prometheus: () => prometheusFiles(cluster, settings),
     alertmanager: () => ({ "alertmanager.yaml": silentAlertmanager, "web.json": webFile }),
     grafana: () => grafanaFiles(cluster),
   };
@@ -87,10 +87,11 @@ function stackService(cluster: SearchCluster, part: StackPart): Service {
 }
 
 /** Prometheus and Alertmanager ask nobody for a login: only pods of the stack, and the operator where it asks, reach them. Grafana does. */
-function stackPolicy(cluster: SearchCluster, { stack }: MonitoringWish, part: StackPart): NetworkPolicy {
+function stackPolicy(cluster: SearchCluster, { stack }: MonitoringSettings, part: StackPart): NetworkPolicy {
   const own = { podSelector: { matchLabels: monitoringLabels(cluster) } };
-  const asker = part === "prometheus" && stack.askedFrom !== undefined ? [operatorPods(stack.askedFrom)] : [];
-  const from = [own, ...asker];
+  const querier =
+    part === "prometheus" && stack.queriedFrom !== undefined ? [operatorPods(stack.queriedFrom)] : [];
+  const from = [own, ...querier];
   return {
     apiVersion: "networking.k8s.io/v1",
     kind: "NetworkPolicy",
@@ -116,7 +117,7 @@ const health: Readonly<Record<StackPart, string>> = {
 
 function podOf(
   cluster: SearchCluster,
-  { stack }: MonitoringWish,
+  { stack }: MonitoringSettings,
   { part, inputsHash }: { readonly part: StackPart; readonly inputsHash: string },
 ): Parameters<typeof podDeployment>[1] {
   const { image, resources } = stack.parts[part];
@@ -147,7 +148,7 @@ function podOf(
   };
 }
 
-function argumentsOf({ retention }: MonitoringWish["stack"], part: StackPart): readonly string[] {
+function argumentsOf({ retention }: MonitoringSettings["stack"], part: StackPart): readonly string[] {
   switch (part) {
     case "prometheus":
       return [

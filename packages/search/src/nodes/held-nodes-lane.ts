@@ -1,7 +1,7 @@
 import { settled } from "@quartermaster/runtime";
 
 import { isMember } from "../facts/node-facts.ts";
-import type { LaneAnswer, LaneRule, SearchLane } from "../lane.ts";
+import type { LaneVerdict, LaneRule, SearchLane } from "../lane.ts";
 import { awaitsStep, isUndone, type Operation, undoing, withdraws } from "../operation/operation.ts";
 import { unknownFacts } from "../operation/refusals.ts";
 import { awaitBack, restarted } from "../restart/continue-restart.ts";
@@ -13,24 +13,24 @@ import type { Seen } from "../seen.ts";
  */
 const endStep: LaneRule = {
   name: "endStep",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { operation } = seen.status;
     if (operation === undefined) return undefined;
     return operation.type === "Restart" ? endRestart(operation, seen, now) : endRemoval(operation, seen);
   },
 };
 
-function endRestart(operation: Operation, seen: Seen, now: Date): LaneAnswer {
+function endRestart(operation: Operation, seen: Seen, now: Date): LaneVerdict {
   const pod = seen.pods.find(({ name }) => name === operation.node);
   if (pod?.uid === operation.podUid && !pod.isTerminating) return withdraws(seen, operation);
   const isUp = pod?.isReady === true && !pod.isTerminating && isMember(seen, operation.node);
   return (
-    awaitBack(operation, { seen, isBack: isUp || !hasPlace(seen, operation) }, now) ?? restarted(operation)
+    awaitBack(operation, { seen, isBack: isUp || !hasSlot(seen, operation) }, now) ?? restarted(operation)
   );
 }
 
-function endRemoval(operation: Operation, seen: Seen): LaneAnswer {
-  if (hasPlace(seen, operation)) return withdrawsRemoval(operation, seen);
+function endRemoval(operation: Operation, seen: Seen): LaneVerdict {
+  if (hasSlot(seen, operation)) return withdrawsRemoval(operation, seen);
   if (seen.pods.some(({ name }) => name === operation.node)) return awaitsStep(operation, "Await");
   if (unknownFacts(seen.engine) !== undefined || isMember(seen, operation.node))
     return awaitsStep(operation, "Await");
@@ -44,15 +44,15 @@ function endRemoval(operation: Operation, seen: Seen): LaneAnswer {
  * At the last step the place may be gone already although the store still has it. Shards that came back to a node which is on its way
  * out would leave the cluster with it, so the place is looked at live before anything is given back.
  */
-function withdrawsRemoval(operation: Operation, seen: Seen): LaneAnswer {
-  const answer = withdraws(seen, operation);
-  if (operation.step !== "Shrink") return answer;
+function withdrawsRemoval(operation: Operation, seen: Seen): LaneVerdict {
+  const decision = withdraws(seen, operation);
+  if (operation.step !== "Shrink") return decision;
   const { pool } = operation;
-  const check = { kind: "verifyPlace", pool, ordinal: ordinalOf(operation) } as const;
-  return { ...answer, actions: [check, ...answer.actions] };
+  const check = { kind: "verifySlot", pool, ordinal: ordinalOf(operation) } as const;
+  return { ...decision, actions: [check, ...decision.actions] };
 }
 
-function hasPlace({ statefulSets }: Seen, operation: Operation): boolean {
+function hasSlot({ statefulSets }: Seen, operation: Operation): boolean {
   return (statefulSets.get(operation.pool)?.spec.replicas ?? 0) > ordinalOf(operation);
 }
 

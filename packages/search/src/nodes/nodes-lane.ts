@@ -20,12 +20,12 @@ function isFormed({ status }: Seen): boolean {
 
 const awaitFormation: LaneRule = {
   name: "notFormed",
-  answer: (seen) => (isFormed(seen) ? undefined : nothingToDo),
+  decide: (seen) => (isFormed(seen) ? undefined : nothingToDo),
 };
 
 const engineUnreachable: LaneRule = {
   name: "unreachable",
-  answer: ({ engine }) => {
+  decide: ({ engine }) => {
     if (engine.health.isKnown || isLicenseExpired(engine)) return undefined;
     return awaits(
       searchReasons.unreachable,
@@ -38,7 +38,7 @@ const engineUnreachable: LaneRule = {
 /** The lane of pools says which nodes are not added and why. Before they have joined none is removed or restarted. */
 const poolsBlocked: LaneRule = {
   name: "poolsBlocked",
-  answer: (seen) => (blockedPools(seen).size === 0 ? undefined : nothingToDo),
+  decide: (seen) => (blockedPools(seen).size === 0 ? undefined : nothingToDo),
 };
 
 /**
@@ -47,16 +47,16 @@ const poolsBlocked: LaneRule = {
  */
 const restartIfSafe: LaneRule = {
   name: restartOutdated.name,
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const isSafe =
       missingReferences(seen.material.missing).length === 0 && claimsGoing(seen.claims).length === 0;
-    return isSafe ? restartOutdated.answer(seen, now) : undefined;
+    return isSafe ? restartOutdated.decide(seen, now) : undefined;
   },
 };
 
 const clusterRed: LaneRule = {
   name: "clusterRed",
-  answer: ({ engine }) =>
+  decide: ({ engine }) =>
     engine.health.isKnown && engine.health.value.status === "red"
       ? awaits(searchReasons.clusterRed, "The health is red: primary shards are missing.", {
           actor: "engine",
@@ -68,7 +68,7 @@ const clusterRed: LaneRule = {
 /** Nodes go on with the version that they run. */
 const heldVersion: LaneRule = {
   name: "heldVersion",
-  answer: ({ heldVersion: wanted, cluster }) =>
+  decide: ({ heldVersion: wanted, cluster }) =>
     wanted === undefined
       ? undefined
       : holds(
@@ -83,7 +83,7 @@ const heldVersion: LaneRule = {
  */
 const heldTls: LaneRule = {
   name: "heldTls",
-  answer: ({ heldTls: wanted }) =>
+  decide: ({ heldTls: wanted }) =>
     wanted === undefined
       ? undefined
       : holds(
@@ -92,7 +92,7 @@ const heldTls: LaneRule = {
         ),
 };
 
-const complete: LaneRule = { name: "complete", answer: () => nothingToDo };
+const complete: LaneRule = { name: "complete", decide: () => nothingToDo };
 
 /** What is begun while no operation is under way. */
 const withoutOperation: readonly LaneRule[] = [
@@ -116,14 +116,14 @@ const withoutOperation: readonly LaneRule[] = [
  */
 const continueOperation: LaneRule = {
   name: "continueOperation",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { operation, ...status } = seen.status;
     if (operation === undefined) return undefined;
-    const answer =
+    const decision =
       operation.type === "Restart"
         ? continueRestart(operation, seen, now)
         : continueRemoval(operation, seen, now);
-    if (answer.intent === undefined || answer.intent.operation !== undefined) return answer;
+    if (decision.intent === undefined || decision.intent.operation !== undefined) return decision;
     const { rule, ...next } = decideLane(
       { name: "nodes", rules: withoutOperation },
       { ...seen, status },
@@ -133,8 +133,8 @@ const continueOperation: LaneRule = {
       ...next,
       // The next operation goes on under the name that the following reconciles give it.
       ...(next.intent?.operation === undefined ? { rule } : {}),
-      actions: [...answer.actions, ...next.actions],
-      intent: { ...answer.intent, ...next.intent },
+      actions: [...decision.actions, ...next.actions],
+      intent: { ...decision.intent, ...next.intent },
     };
   },
 };

@@ -16,10 +16,10 @@ import { EngineError } from "../engine/engine-error.ts";
 import { engineSample } from "../engine/engine-sample.ts";
 import { allocation } from "../facts/allocation.ts";
 import { decideLane } from "../lane.ts";
-import { markLabels } from "../marks.ts";
 import { poolNames } from "../model/cluster-names.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
 import { type Children, observeWorkload } from "../observe-workload.ts";
+import { ownerLabels } from "../owner-labels.ts";
 import type { ActionHandlers, PerformContext } from "../perform-context.ts";
 import type { ActionOf, DestructiveAction, OperationAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
@@ -92,8 +92,8 @@ async function clearExclusions(engine: EngineClient, ours: readonly string[]): P
 }
 
 /** The store may be behind our own last write. */
-async function verifyPlace(
-  { pool, ordinal }: ActionOf<"verifyPlace">,
+async function verifySlot(
+  { pool, ordinal }: ActionOf<"verifySlot">,
   { ctx, cluster }: PerformContext,
 ): Promise<void> {
   const { namespace } = cluster;
@@ -178,7 +178,7 @@ export const operationHandlers: ActionHandlers<OperationAction["kind"]> = {
   excludeVote,
   clearVotes,
   verifyReleased,
-  verifyPlace,
+  verifySlot,
   deletePod,
   deleteClaim,
   shrinkPool,
@@ -205,7 +205,7 @@ async function confirm(
   if (object === undefined || object.metadata.uid !== seen.cluster.uid) throw notConfirmed(action);
   if (object.metadata.deletionTimestamp !== undefined) throw notConfirmed(action);
   const children = await readChildren(object, ctx);
-  const facts = await engineSample(client, { asks: new Set(forOperations), nodes: [], nowMs });
+  const facts = await engineSample(client, { facts: new Set(forOperations), nodes: [], nowMs });
   const live: Seen = { ...seen, ...observeWorkload(object, children), engine: facts };
   if (!isDecidedAgain(action, live, new Date(nowMs()))) throw notConfirmed(action);
   return { children };
@@ -226,7 +226,7 @@ function notConfirmed({ kind: what }: DestructiveAction): EngineError {
 
 async function readChildren({ metadata }: Live<ClusterObject>, { client }: Context): Promise<Children> {
   const { namespace, name } = metadata;
-  const labelSelector = `${markLabels.cluster}=${name}`;
+  const labelSelector = `${ownerLabels.cluster}=${name}`;
   const all = async <O extends KubeObject>(kind: Kind<O>): Promise<readonly Live<O>[]> =>
     await Array.fromAsync(client.list(kind, { namespace, labelSelector }));
   const [sets, podList, claims] = await Promise.all([

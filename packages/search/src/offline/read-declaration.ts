@@ -24,7 +24,7 @@ export function kindOf({
 /** A declaration from a file: as the API server would return it, or what is wrong with its shape. */
 export type ReadDeclaration =
   | { readonly kind: "read"; readonly object: Live<ClusterObject> }
-  | { readonly kind: "malformed"; readonly faults: readonly string[] }
+  | { readonly kind: "malformed"; readonly problems: readonly string[] }
   | { readonly kind: "other" };
 
 /** Reads a document: nulls are dropped and defaults filled in, as the server does. Its CEL rules are not evaluated here. */
@@ -34,7 +34,7 @@ export function readDeclaration(document: unknown): ReadDeclaration {
   if (resource === undefined) return { kind: "other" };
   const issues = resource.check(value);
   if (issues.length > 0)
-    return { kind: "malformed", faults: issues.map(({ path, message }) => `${path}: ${message}`) };
+    return { kind: "malformed", problems: issues.map(({ path, message }) => `${path}: ${message}`) };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind's own check has just passed
   const object = value as Live<ClusterObject>;
   const metadata = { ...object.metadata, namespace: object.metadata.namespace ?? "default" };

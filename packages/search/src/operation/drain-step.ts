@@ -2,26 +2,26 @@ import { timestampOf } from "@quartermaster/runtime";
 
 import type { EngineFacts } from "../engine/engine-facts.ts";
 import { allocation } from "../facts/allocation.ts";
-import type { DisruptionWorld } from "../facts/disruption-world.ts";
+import type { DisruptionState } from "../facts/disruption-state.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
-import type { LaneAnswer } from "../lane.ts";
+import type { LaneVerdict } from "../lane.ts";
 import { awaitsStep, type Operation } from "./operation.ts";
 
 /** A node counts as empty when it was seen so twice, at least this long apart. */
 const sureAfterMs = 5_000;
 
 /** A drain that moves nothing for so long is given up for now. */
-const drainPatienceMs = 15 * 60_000;
+const drainTimeoutMs = 15 * 60_000;
 
 /** What a drain reads. */
-export interface DrainWorld {
+export interface DrainState {
   readonly engine: EngineFacts;
-  readonly world: DisruptionWorld;
+  readonly state: DisruptionState;
   readonly node: NodeFacts;
 }
 
 /** The next step of moving all shards off a node; undefined once it is surely empty. */
-export function drainStep(operation: Operation, drain: DrainWorld, now: Date): LaneAnswer | undefined {
+export function drainStep(operation: Operation, drain: DrainState, now: Date): LaneVerdict | undefined {
   const { settings } = drain.engine;
   if (!settings.isKnown) return awaitsStep(operation, operation.step);
   if (!allocation.excludedNodes(settings.value).includes(operation.node))
@@ -51,9 +51,9 @@ function emptySince({ drainedAt }: Operation, now: Date): number {
  * How many copies the node holds, by the shard table and by its own statistics, whichever says more; undefined unless both are known.
  * An empty answer of one of them proves nothing. A node that is away holds what it holds, until every copy is complete elsewhere.
  */
-export function shardsOn({ engine, world, node }: DrainWorld): number | undefined {
+export function shardsOn({ engine, state, node }: DrainState): number | undefined {
   if (!engine.shards.isKnown || !engine.nodeLoad.isKnown || !engine.nodes.isKnown) return undefined;
-  const rows = world.copies.filter(({ heldBy }) => heldBy.has(node.name)).length;
+  const rows = state.copies.filter(({ heldBy }) => heldBy.has(node.name)).length;
   if (!node.isMember) return rows === 0 && isComplete(engine) ? 0 : undefined;
   const load = engine.nodeLoad.value.find((each) => each.node === node.name);
   if (load === undefined) return undefined;
@@ -78,5 +78,5 @@ function progress(operation: Operation, left: number | undefined, now: Date): Pa
 /** Whether nothing has moved for too long. */
 export function isDrainStalled({ step, progressedAt, drainedAt }: Operation, now: Date): boolean {
   if (step !== "Drain" || progressedAt === undefined || drainedAt !== undefined) return false;
-  return now.getTime() - Date.parse(progressedAt) >= drainPatienceMs;
+  return now.getTime() - Date.parse(progressedAt) >= drainTimeoutMs;
 }

@@ -1,7 +1,7 @@
 import { digestOf, type ReconcileEvent, settled, timestampOf, waiting } from "@quartermaster/runtime";
 
 import { allocation } from "../facts/allocation.ts";
-import { awaits, type LaneAnswer } from "../lane.ts";
+import { awaits, type LaneVerdict } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
@@ -10,26 +10,26 @@ import type { ClusterStatus, Seen } from "../seen.ts";
 export type Operation = NonNullable<ClusterStatus["operation"]>;
 
 /** Time for the status to be written and read back: what follows from an intent waits for it. */
-const nextPassMs = 20;
+const nextReconcileMs = 20;
 
 /** While an operation goes on, samples of the engine and events of pods bring us back; this is the safety net. */
-const lookAgainMs = 5_000;
+const observeAgainMs = 5_000;
 
 /** What an operation is declared with. */
-export type OperationWish = Omit<Operation, "id" | "step" | "startedAt">;
+export type OperationSettings = Omit<Operation, "id" | "step" | "startedAt">;
 
 /** Declares an operation. Nothing is done yet: the next reconcile finds it in the status and begins. */
-export function declareOperation(wish: OperationWish, now: Date): LaneAnswer {
+export function declareOperation(overrides: OperationSettings, now: Date): LaneVerdict {
   const startedAt = timestampOf(now);
-  const id = `${wish.type.toLowerCase()}-${digestOf({ ...wish, startedAt }).slice(0, 12)}`;
-  return intends({ ...wish, id, startedAt, step: "Prepare" });
+  const id = `${overrides.type.toLowerCase()}-${digestOf({ ...overrides, startedAt }).slice(0, 12)}`;
+  return intends({ ...overrides, id, startedAt, step: "Prepare" });
 }
 
 /** Changes the record, and does nothing else. */
-export function intends(operation: Operation): LaneAnswer {
+export function intends(operation: Operation): LaneVerdict {
   const why = { reason: reasonOf(operation), message: messageOf(operation) };
   const actor = actors[operation.step];
-  return { actions: [], outcome: waiting(why, nextPassMs), intent: { operation }, actor };
+  return { actions: [], outcome: waiting(why, nextReconcileMs), intent: { operation }, actor };
 }
 
 /** Somebody else acts next. The record says at which step. */
@@ -37,12 +37,12 @@ export function awaitsStep(
   operation: Operation,
   step: Operation["step"],
   { actions = [], changes = {}, trouble }: StepOptions = {},
-): LaneAnswer {
+): LaneVerdict {
   const next = { ...operation, ...changes, step };
   const actor = trouble === undefined ? actors[step] : "user";
   const message = trouble === undefined ? messageOf(next) : `${messageOf(next)} ${next.node}: ${trouble}.`;
-  const answer = awaits(reasonOf(next), message, { actor, actions, retryAfterMs: lookAgainMs });
-  return { ...answer, intent: { operation: next } };
+  const decision = awaits(reasonOf(next), message, { actor, actions, retryAfterMs: observeAgainMs });
+  return { ...decision, intent: { operation: next } };
 }
 
 /** How a step goes on. */
@@ -57,7 +57,7 @@ export interface StepOptions {
  * The end: nothing of the operation is left anywhere, which is read once more from the engine itself, because a sample may be older than
  * what we did. What follows is for the rules behind it to say.
  */
-export function finishes({ node }: Pick<Operation, "node">, event?: ReconcileEvent): LaneAnswer {
+export function finishes({ node }: Pick<Operation, "node">, event?: ReconcileEvent): LaneVerdict {
   return {
     actions: [
       { kind: "verifyReleased", node },
@@ -84,7 +84,7 @@ export function isUndone({ engine }: Pick<Seen, "engine">, { node }: Pick<Operat
 }
 
 /** The spec no longer asks for it, or something speaks against it: undone, and gone. */
-export function withdraws(seen: Pick<Seen, "engine">, operation: Operation): LaneAnswer {
+export function withdraws(seen: Pick<Seen, "engine">, operation: Operation): LaneVerdict {
   if (isUndone(seen, operation)) return finishes(operation);
   return awaitsStep(operation, "Release", { actions: undoing(seen, operation) });
 }
@@ -104,7 +104,7 @@ function reasonOf({ type, step }: Operation): string {
 }
 
 /** Who is waited for most of the time of a step; a status that followed every turn of it would be written for nobody. */
-const actors: Readonly<Record<Operation["step"], NonNullable<LaneAnswer["actor"]>>> = {
+const actors: Readonly<Record<Operation["step"], NonNullable<LaneVerdict["actor"]>>> = {
   Prepare: "operator",
   Drain: "engine",
   Vote: "engine",

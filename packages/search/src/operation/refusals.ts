@@ -1,6 +1,6 @@
 import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
 import { allocation } from "../facts/allocation.ts";
-import { type DisruptionWorld, listShards, unsettledBecause, upBesides } from "../facts/disruption-world.ts";
+import { type DisruptionState, listShards, unsettledBecause, upBesides } from "../facts/disruption-state.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
 import { quorumWithout } from "../facts/quorum-after.ts";
 
@@ -47,38 +47,38 @@ export function unknownFacts(
  */
 export function restartRefusals(
   node: NodeFacts,
-  world: DisruptionWorld,
+  state: DisruptionState,
   { drains = false }: { readonly drains?: boolean | undefined } = {},
 ): readonly Refusal[] {
-  const unknown = unknownFacts(world.engine);
+  const unknown = unknownFacts(state.engine);
   if (unknown !== undefined) return [unknown];
   // A node that is emptied first has no shards to look at when it goes.
   const aboutShards = drains ? [] : [copiesElsewhere, ephemeralOnlyCopy, settled];
   const checks = node.isMember
-    ? [nobodyElseDown, quorumSurvives, ...aboutShards, allocationOpen, electedLast]
-    : [nobodyElseDown, ephemeralOnlyCopy];
+    ? [noOtherDown, quorumSurvives, ...aboutShards, allocationOpen, electedLast]
+    : [noOtherDown, ephemeralOnlyCopy];
   return checks
-    .flatMap((check) => check(node, world) ?? [])
-    .filter(({ check }) => !(skippable.has(check) && world.skipped.has(check)));
+    .flatMap((check) => check(node, state) ?? [])
+    .filter(({ check }) => !(skippable.has(check) && state.skipped.has(check)));
 }
 
 /** What speaks against taking an empty node out of the cluster for good. */
-export function removalRefusals(node: NodeFacts, world: DisruptionWorld): readonly Refusal[] {
-  const unknown = unknownFacts(world.engine, [...needed, "nodeLoad"]);
+export function removalRefusals(node: NodeFacts, state: DisruptionState): readonly Refusal[] {
+  const unknown = unknownFacts(state.engine, [...needed, "nodeLoad"]);
   if (unknown !== undefined) return [unknown];
   // Another node that goes as well and was never started keeps nobody.
-  const nodes = world.nodes.filter(({ isWanted, pod }) => isWanted || pod?.isPending === false);
+  const nodes = state.nodes.filter(({ isWanted, pod }) => isWanted || pod?.isPending === false);
   // A node that was killed while it was emptied comes back without shards: copies of its own are still being made elsewhere.
-  const checks = [nobodyElseDown, quorumSurvives, ...(node.isData ? [settled] : [])];
+  const checks = [noOtherDown, quorumSurvives, ...(node.isData ? [settled] : [])];
   return checks
-    .flatMap((check) => check(node, { ...world, nodes }) ?? [])
-    .filter(({ check }) => !(skippable.has(check) && world.skipped.has(check)));
+    .flatMap((check) => check(node, { ...state, nodes }) ?? [])
+    .filter(({ check }) => !(skippable.has(check) && state.skipped.has(check)));
 }
 
 /** Two nodes down at once: a shard with one replica would be away, or the quorum lost. */
-function nobodyElseDown({ name }: NodeFacts, { nodes }: DisruptionWorld): Refusal | undefined {
+function noOtherDown({ name }: NodeFacts, { nodes }: DisruptionState): Refusal | undefined {
   const down = nodes.filter(
-    (node) => node.name !== name && (node.isWanted || node.hasPlace || node.pod !== undefined) && !node.isUp,
+    (node) => node.name !== name && (node.isWanted || node.hasSlot || node.pod !== undefined) && !node.isUp,
   );
   if (down.length === 0) return undefined;
   const names = down.slice(0, 5).map((node) => node.name);
@@ -89,10 +89,10 @@ function nobodyElseDown({ name }: NodeFacts, { nodes }: DisruptionWorld): Refusa
 }
 
 /** A cluster without a majority of its voters has no manager and serves nobody. */
-function quorumSurvives(node: NodeFacts, world: DisruptionWorld): Refusal | undefined {
-  const { coordination } = world.engine;
+function quorumSurvives(node: NodeFacts, state: DisruptionState): Refusal | undefined {
+  const { coordination } = state.engine;
   if (!coordination.isKnown) return undefined;
-  if (quorumWithout(node, world) !== "lost") return undefined;
+  if (quorumWithout(node, state) !== "lost") return undefined;
   return {
     check: "quorumSurvives",
     message: `Without ${node.name} too few of the voting managers are up (${coordination.value.voters.join(", ")})`,
@@ -100,7 +100,7 @@ function quorumSurvives(node: NodeFacts, world: DisruptionWorld): Refusal | unde
 }
 
 /** Data that is replicated must not go away while the node is down. On the only data node nothing is, whatever indices ask for. */
-function copiesElsewhere(node: NodeFacts, { copies, nodes }: DisruptionWorld): Refusal | undefined {
+function copiesElsewhere(node: NodeFacts, { copies, nodes }: DisruptionState): Refusal | undefined {
   if (!nodes.some(({ name, isData, isUp }) => isData && isUp && name !== node.name)) return undefined;
   const up = upBesides(node, nodes);
   const alone = copies.filter(
@@ -117,7 +117,7 @@ function copiesElsewhere(node: NodeFacts, { copies, nodes }: DisruptionWorld): R
 /** What is on an emptyDir is lost with its pod. */
 export function ephemeralOnlyCopy(
   node: NodeFacts,
-  { copies, nodes }: Pick<DisruptionWorld, "copies" | "nodes">,
+  { copies, nodes }: Pick<DisruptionState, "copies" | "nodes">,
 ): Refusal | undefined {
   if (!node.isEphemeral || !node.isData) return undefined;
   const up = upBesides(node, nodes);
@@ -133,13 +133,13 @@ export function ephemeralOnlyCopy(
 }
 
 /** A restart on top of a recovery takes away copies that are just being made. */
-function settled(_node: NodeFacts, world: DisruptionWorld): Refusal | undefined {
-  const reason = unsettledBecause(world);
+function settled(_node: NodeFacts, state: DisruptionState): Refusal | undefined {
+  const reason = unsettledBecause(state);
   return reason === undefined ? undefined : { check: "settled", message: reason };
 }
 
 /** Replicas would not come back afterwards. */
-function allocationOpen(_node: NodeFacts, { engine }: DisruptionWorld): Refusal | undefined {
+function allocationOpen(_node: NodeFacts, { engine }: DisruptionState): Refusal | undefined {
   if (!engine.settings.isKnown) return undefined;
   const value = allocation.restrictedByOthers(engine.settings.value);
   if (value === undefined) return undefined;
@@ -150,9 +150,9 @@ function allocationOpen(_node: NodeFacts, { engine }: DisruptionWorld): Refusal 
 }
 
 /** Each restart of the elected manager is an election; the last one is enough. */
-function electedLast(node: NodeFacts, { nodes }: DisruptionWorld): Refusal | undefined {
+function electedLast(node: NodeFacts, { nodes }: DisruptionState): Refusal | undefined {
   if (!node.isElected) return undefined;
-  const others = nodes.filter((other) => other.name !== node.name && other.isOutdated && other.hasPlace);
+  const others = nodes.filter((other) => other.name !== node.name && other.isOutdated && other.hasSlot);
   if (others.length === 0) return undefined;
   return { check: "electedLast", message: `${node.name} is the elected manager and restarts last` };
 }

@@ -9,9 +9,9 @@ import {
   claimsLeaving,
   goingMessage,
 } from "../formation/mounted-claims.ts";
-import { awaits, type LaneAnswer, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
-import { labelsOf, markLabels, writerLabels } from "../marks.ts";
+import { awaits, type LaneVerdict, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
 import { mostPoolNodes, type NodePool, podNames, type SearchCluster } from "../model/search-cluster.ts";
+import { labelsOf, ownerLabels, writerLabels } from "../owner-labels.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
@@ -22,7 +22,7 @@ import { heldStorageMessage, withFixedFields } from "./running-storage.ts";
 /** No pod before its keys are there, and none before it is decided whether it founds a cluster or joins one. */
 const notYet: LaneRule = {
   name: "notYet",
-  answer: ({ status, bootstrapList, material }) => {
+  decide: ({ status, bootstrapList, material }) => {
     const isFormed = status.clusterUuid !== undefined;
     const isDecided = isFormed || (status.bootstrap?.mode !== undefined && bootstrapList !== "absent");
     const isArmed = isFormed || material.missing.length === 0;
@@ -36,7 +36,7 @@ const notYet: LaneRule = {
  */
 const foreignVolume: LaneRule = {
   name: "foreignVolume",
-  answer: (seen) => {
+  decide: (seen) => {
     const blocked = blockedPools(seen);
     const [first] = blocked.values();
     if (first === undefined) return undefined;
@@ -93,7 +93,7 @@ function otherUuid({ status, volumes }: Seen, nodes: readonly string[]): string 
 /** The licence of the pool enforces its limit: the cluster keeps the size that it has room for, whatever is declared. */
 const capacityExceeded: LaneRule = {
   name: "capacityExceeded",
-  answer: (seen) => {
+  decide: (seen) => {
     const { grantedNodes } = seen.license;
     const declared = seen.cluster.pools.reduce((sum, { replicas }) => sum + replicas, 0);
     const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
@@ -118,7 +118,7 @@ function existingPools({ cluster, statefulSets: sets }: Seen): readonly NodePool
 
 const keepPools: LaneRule = {
   name: "keepPools",
-  answer: (seen) => {
+  decide: (seen) => {
     const actions = poolActions(seen, (pool) => targetReplicas(seen, pool));
     const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
     const going = goingMessage(seen.claims);
@@ -133,27 +133,27 @@ const keepPools: LaneRule = {
 };
 
 /** Not stalled: everything else of the pool goes on. */
-function keptStorage({ heldStorage }: Seen): Pick<LaneAnswer, "outcome" | "actor"> {
+function keptStorage({ heldStorage }: Seen): Pick<LaneVerdict, "outcome" | "actor"> {
   if (heldStorage.length === 0) return { outcome: settled() };
   const why = { reason: searchReasons.notSupportedYet, message: heldStorageMessage(heldStorage) };
   return { outcome: held(why), actor: "user" };
 }
 
-type Places = Pick<Seen, "cluster" | "status" | "volumes" | "statefulSets">;
+type Slots = Pick<Seen, "cluster" | "status" | "volumes" | "statefulSets">;
 
-function targetReplicas(seen: Places, pool: NodePool): number {
+function targetReplicas(seen: Slots, pool: NodePool): number {
   return Math.max(pool.replicas, currentReplicas(seen, pool), retainedReplicas(seen, pool));
 }
 
 /** Pods whose claims have to be read: those that StatefulSets make next, and those that run on a claim which our store does not show. */
-export function claimedPods(seen: Places & Pick<Seen, "pods">): readonly ClaimedPod[] {
+export function claimedPods(seen: Slots & Pick<Seen, "pods">): readonly ClaimedPod[] {
   return seen.cluster.pools
     .filter(({ storage }) => storage.kind === "volume")
     .flatMap((each) => {
       const pool = each.name;
       const isUnknown = (node: string): boolean => seen.volumes.every((volume) => volume.node !== node);
       return [
-        ...newPlaces(seen, each).map((node) => ({ node, pool, isNew: true })),
+        ...newSlots(seen, each).map((node) => ({ node, pool, isNew: true })),
         ...seen.pods
           .filter((pod) => pod.pool === pool && isUnknown(pod.name))
           .map(({ name }) => ({ node: name, pool, isNew: false })),
@@ -162,7 +162,7 @@ export function claimedPods(seen: Places & Pick<Seen, "pods">): readonly Claimed
 }
 
 /** Never a range of the places that there are: their number is whatever the StatefulSet says. */
-function newPlaces(seen: Places, pool: NodePool): readonly string[] {
+function newSlots(seen: Slots, pool: NodePool): readonly string[] {
   const from = currentReplicas(seen, pool);
   const replicas = targetReplicas(seen, pool);
   return replicas <= from ? [] : podNames(seen.cluster, { name: pool.name, replicas }).slice(from);
@@ -182,7 +182,7 @@ function currentReplicas({ statefulSets: sets }: Pick<Seen, "statefulSets">, { n
  * only copy on the last one, and leaving it out would be a scale-down without any check.
  */
 function retainedReplicas(
-  { status, volumes, cluster, statefulSets: sets }: Places,
+  { status, volumes, cluster, statefulSets: sets }: Slots,
   { name }: NodePool,
 ): number {
   // Once its StatefulSet is there, a volume without a node is that of a node that was removed.
@@ -212,18 +212,18 @@ function poolActions(seen: Seen, replicasOf: (pool: NodePool) => number): readon
     .map((pool) => {
       const inputsHash = poolInputsHash(cluster, pool, material.podInputs);
       const set = poolStatefulSet(cluster, pool, { inputsHash, replicas: replicasOf(pool) });
-      const marked = withMarks(set, cluster, pool);
-      return applyAction(statefulSets, withFixedFields(marked, seen.statefulSets.get(pool.name)), cluster);
+      const owned = withOwnerLabels(set, cluster, pool);
+      return applyAction(statefulSets, withFixedFields(owned, seen.statefulSets.get(pool.name)), cluster);
     });
 }
 
 /** Our labels on pods and claims too: they are how both are found again. */
-function withMarks(set: StatefulSet, cluster: SearchCluster, { name }: NodePool): StatefulSet {
-  const labels = { ...labelsOf(cluster), [markLabels.pool]: name };
+function withOwnerLabels(set: StatefulSet, cluster: SearchCluster, { name }: NodePool): StatefulSet {
+  const labels = { ...labelsOf(cluster), [ownerLabels.pool]: name };
   const { template, volumeClaimTemplates, ...spec } = set.spec;
   return {
     ...set,
-    metadata: { ...set.metadata, labels: { ...set.metadata.labels, [markLabels.pool]: name } },
+    metadata: { ...set.metadata, labels: { ...set.metadata.labels, [ownerLabels.pool]: name } },
     spec: {
       ...spec,
       template: {

@@ -59,7 +59,7 @@ function differencesOf(declared: PoolStorage, running: PoolStorage): readonly st
   // Between emptyDir and hostPath, and within each, only the pod template differs, which restarts bring about.
   if (declared.kind !== "volume" && running.kind !== "volume") return [];
   if (declared.kind !== "volume" || running.kind !== "volume")
-    return [`persistence (${wordOf(running)}, ${wordOf(declared)} is declared)`];
+    return [`persistence (${labelOf(running)}, ${labelOf(declared)} is declared)`];
   const { size, storageClass, accessModes } = running;
   const isSame = {
     [`diskSize (${size}, ${declared.size} is declared)`]:
@@ -73,7 +73,7 @@ function differencesOf(declared: PoolStorage, running: PoolStorage): readonly st
   return Object.entries(isSame).flatMap(([what, same]) => (same ? [] : [what]));
 }
 
-function wordOf({ kind }: PoolStorage): string {
+function labelOf({ kind }: PoolStorage): string {
   return kind === "volume" ? "claims" : kind;
 }
 

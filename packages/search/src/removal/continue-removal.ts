@@ -1,16 +1,16 @@
 import { timestampOf, waiting } from "@quartermaster/runtime";
 
 import {
-  type DisruptionWorld,
-  disruptionWorld,
+  type DisruptionState,
+  disruptionState,
   explanationOf,
   type ShardCopies,
   shardName,
   upBesides,
-} from "../facts/disruption-world.ts";
+} from "../facts/disruption-state.ts";
 import { isMember, type NodeFacts, nodeNamed } from "../facts/node-facts.ts";
-import { emptyMarks, markedFor, type VolumeFacts } from "../formation/volume-facts.ts";
-import type { LaneAnswer } from "../lane.ts";
+import { emptyAnnotations, belongsToEngine, type VolumeFacts } from "../formation/volume-facts.ts";
+import type { LaneVerdict } from "../lane.ts";
 import { drainStep, isDrainStalled, shardsOn } from "../operation/drain-step.ts";
 import {
   awaitsStep,
@@ -30,27 +30,27 @@ import { removalPrecheck } from "./removal-precheck.ts";
 const [firstRetryMs, longestRetryMs] = [10 * 60_000, 4 * 3_600_000];
 
 /** Goes on with a removal that is in the status. */
-export function continueRemoval(operation: Operation, seen: Seen, now: Date): LaneAnswer {
-  const world = disruptionWorld(seen);
-  const node = nodeNamed(world.nodes, operation.node);
-  if (node?.hasPlace === true) return beforeShrink(operation, { seen, world, node }, now);
+export function continueRemoval(operation: Operation, seen: Seen, now: Date): LaneVerdict {
+  const state = disruptionState(seen);
+  const node = nodeNamed(state.nodes, operation.node);
+  if (node?.hasSlot === true) return beforeShrink(operation, { seen, state, node }, now);
   return afterShrink(operation, { seen, node });
 }
 
 interface Subject {
   readonly seen: Seen;
-  readonly world: DisruptionWorld;
+  readonly state: DisruptionState;
   readonly node: NodeFacts;
 }
 
-function beforeShrink(operation: Operation, subject: Subject, now: Date): LaneAnswer {
-  const { seen, world, node } = subject;
+function beforeShrink(operation: Operation, subject: Subject, now: Date): LaneVerdict {
+  const { seen, state, node } = subject;
   if (isSuperseded(operation, subject)) return withdraws(seen, operation);
   // What others did since may have made it impossible.
   if (removalPrecheck(node, subject).kind === "refused") return withdraws(seen, operation);
   if (isDrainStalled(operation, now)) return givesUp(operation, subject, now);
   const draining =
-    operation.drains === true ? drainStep(operation, { engine: seen.engine, world, node }, now) : undefined;
+    operation.drains === true ? drainStep(operation, { engine: seen.engine, state, node }, now) : undefined;
   if (draining !== undefined) return draining;
   return leaveVote(operation, subject) ?? shrink(operation, subject);
 }
@@ -68,27 +68,27 @@ function hasJoinedSince({ drains }: Operation, { seen, node }: Subject): boolean
 }
 
 /** The exclusion goes and the place in the queue is free, so that a restart which may help can run. */
-function givesUp(operation: Operation, { seen, world }: Subject, now: Date): LaneAnswer {
+function givesUp(operation: Operation, { seen, state }: Subject, now: Date): LaneVerdict {
   const attempts = (seen.status.stalledDrain?.attempts ?? 0) + 1;
   const retryMs = Math.min(longestRetryMs, firstRetryMs * 2 ** (attempts - 1));
-  const left = world.copies.filter(({ heldBy }) => heldBy.has(operation.node));
+  const left = state.copies.filter(({ heldBy }) => heldBy.has(operation.node));
   const stalledDrain = {
     node: operation.node,
     attempts,
     retryAt: timestampOf(new Date(now.getTime() + retryMs)),
     message: `${operation.node} does not become empty: ${String(operation.shardsLeft ?? left.length)} copies stay on it, among them ${left.slice(0, 3).map(shardName).join(", ")}${becauseOf(left, seen)}. It is tried again later.`,
   };
-  const answer = withdraws(seen, { ...operation, step: "Release" });
-  return { ...answer, intent: { ...answer.intent, stalledDrain } };
+  const decision = withdraws(seen, { ...operation, step: "Release" });
+  return { ...decision, intent: { ...decision.intent, stalledDrain } };
 }
 
 /** Why the first of them stays, in the engine's words. */
 function becauseOf(left: readonly ShardCopies[], { engine }: Seen): string {
-  const words = left.flatMap((copy) => explanationOf(copy, engine)?.words ?? []).find((each) => each !== "");
-  return words === undefined ? " (see POST _cluster/allocation/explain)" : ` (${words})`;
+  const text = left.flatMap((copy) => explanationOf(copy, engine)?.text ?? []).find((each) => each !== "");
+  return text === undefined ? " (see POST _cluster/allocation/explain)" : ` (${text})`;
 }
 
-function leaveVote(operation: Operation, { seen, node }: Subject): LaneAnswer | undefined {
+function leaveVote(operation: Operation, { seen, node }: Subject): LaneVerdict | undefined {
   if (!node.isManager) return undefined;
   const { coordination } = seen.engine;
   if (!coordination.isKnown) return awaitsStep(operation, operation.step);
@@ -99,11 +99,11 @@ function leaveVote(operation: Operation, { seen, node }: Subject): LaneAnswer | 
   });
 }
 
-function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswer {
+function shrink(operation: Operation, { seen, state, node }: Subject): LaneVerdict {
   const set = seen.statefulSets.get(operation.pool);
   const refusals = [
-    ...removalRefusals(node, world),
-    ...(mayHoldShards(operation, { seen, world, node }) ? [notEmpty(node)] : []),
+    ...removalRefusals(node, state),
+    ...(mayHoldShards(operation, { seen, state, node }) ? [notEmpty(node)] : []),
   ];
   if (refusals.length > 0 || set === undefined)
     return {
@@ -128,7 +128,7 @@ function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswe
         operation: operation.id,
         pool: operation.pool,
         uid: set.metadata.uid,
-        to: placesBelow(node, world),
+        to: slotsBelow(node, state),
         podUid: operation.podUid,
       },
     ],
@@ -136,7 +136,7 @@ function shrink(operation: Operation, { seen, world, node }: Subject): LaneAnswe
 }
 
 /** Empty places right below the node go with it: nothing of them exists. */
-function placesBelow({ pool, ordinal }: NodeFacts, { nodes }: DisruptionWorld): number {
+function slotsBelow({ pool, ordinal }: NodeFacts, { nodes }: DisruptionState): number {
   const below = nodes.filter((each) => each.pool === pool && each.ordinal < ordinal);
   return Math.max(0, ...below.map((each) => each.ordinal + 1));
 }
@@ -146,23 +146,23 @@ function notEmpty({ name }: NodeFacts): { readonly check: "copiesElsewhere"; rea
 }
 
 /** Unknown means that it may. Without a drain each of its shards needs a started copy on another node that is up. */
-function mayHoldShards(operation: Operation, { seen, world, node }: Subject): boolean {
+function mayHoldShards(operation: Operation, { seen, state, node }: Subject): boolean {
   if (!node.isData) return false;
-  const left = shardsOn({ engine: seen.engine, world, node });
+  const left = shardsOn({ engine: seen.engine, state, node });
   if (operation.drains === true) return left !== 0;
   if (!seen.engine.shards.isKnown) return true;
-  const up = upBesides(node, world.nodes);
-  return world.copies.some(
+  const up = upBesides(node, state.nodes);
+  return state.copies.some(
     ({ heldBy, startedOn }) => heldBy.has(node.name) && ![...startedOn].some((name) => up.has(name)),
   );
 }
 
-interface Gone {
+interface Deleted {
   readonly seen: Seen;
   readonly node: NodeFacts | undefined;
 }
 
-function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
+function afterShrink(operation: Operation, { seen, node }: Deleted): LaneVerdict {
   if (node?.pod !== undefined) return awaitsStep(operation, "Await");
   const unknown = unknownFacts(seen.engine);
   if (unknown !== undefined || node?.isMember === true || isMember(seen, operation.node))
@@ -182,8 +182,8 @@ function afterShrink(operation: Operation, { seen, node }: Gone): LaneAnswer {
         },
       ],
     });
-  const marks = emptyMarks(operation, seen);
-  if (marks.length > 0) return awaitsStep(operation, "Release", { actions: marks });
+  const ownerLabels = emptyAnnotations(operation, seen);
+  if (ownerLabels.length > 0) return awaitsStep(operation, "Release", { actions: ownerLabels });
   return {
     ...finishes(operation, {
       type: "Normal",
@@ -217,6 +217,6 @@ function isSafe(
   { claimUid, drains = false }: Operation,
   clusterUuid: string | undefined,
 ): boolean {
-  if (volume.uid !== claimUid || !markedFor(volume, clusterUuid)) return false;
+  if (volume.uid !== claimUid || !belongsToEngine(volume, clusterUuid)) return false;
   return drains || !volume.holdsData;
 }

@@ -1,6 +1,6 @@
 import type { NodeLoad } from "../engine/engine-facts.ts";
 import { allocation } from "../facts/allocation.ts";
-import { autoExpanded, type DisruptionWorld, shardName } from "../facts/disruption-world.ts";
+import { autoExpanded, type DisruptionState, shardName } from "../facts/disruption-state.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
 import { unknownFacts } from "../operation/refusals.ts";
 import type { Seen } from "../seen.ts";
@@ -21,38 +21,38 @@ const fullestShare = 0.95 * 0.85;
  */
 export function removalPrecheck(
   node: NodeFacts,
-  { seen, world }: { readonly seen: Pick<Seen, "engine" | "cluster">; readonly world: DisruptionWorld },
+  { seen, state }: { readonly seen: Pick<Seen, "engine" | "cluster">; readonly state: DisruptionState },
 ): Precheck {
   const unknown = unknownFacts(seen.engine, factNames);
   if (unknown !== undefined) return { kind: "unknown", message: unknown.message };
   const refusal =
-    managersLeft(node, world) ??
-    (node.isData ? (roomForCopies(node, { seen, world }) ?? roomOnDisk(node, { seen, world })) : undefined) ??
+    managersLeft(node, state) ??
+    (node.isData ? (roomForCopies(node, { seen, state }) ?? roomOnDisk(node, { seen, state })) : undefined) ??
     (node.isData ? openForMoves(seen) : undefined);
   return refusal === undefined ? { kind: "passed" } : { kind: "refused", message: refusal };
 }
 
 /** Whether the shards of a data node have room on the others. */
-export function canDrain(node: NodeFacts, look: Look): boolean {
-  if (!node.isData || unknownFacts(look.seen.engine, factNames) !== undefined) return false;
-  return roomForCopies(node, look) === undefined && roomOnDisk(node, look) === undefined;
+export function canDrain(node: NodeFacts, sample: Observation): boolean {
+  if (!node.isData || unknownFacts(sample.seen.engine, factNames) !== undefined) return false;
+  return roomForCopies(node, sample) === undefined && roomOnDisk(node, sample) === undefined;
 }
 
 const factNames = ["health", "nodes", "coordination", "shards", "settings", "nodeLoad", "indices"] as const;
 
-function managersLeft(node: NodeFacts, { nodes }: DisruptionWorld): string | undefined {
+function managersLeft(node: NodeFacts, { nodes }: DisruptionState): string | undefined {
   if (!node.isManager) return undefined;
   const left = nodes.filter((other) => other.isManager && other.isWanted && other.isUp);
   return left.length > 0 ? undefined : "no manager that stays is up";
 }
 
-interface Look {
+interface Observation {
   readonly seen: Pick<Seen, "engine">;
-  readonly world: DisruptionWorld;
+  readonly state: DisruptionState;
 }
 
 /** Data nodes that stay and serve a tier of the node that goes. */
-function heirsOf(node: NodeFacts, { nodes }: DisruptionWorld): readonly NodeFacts[] {
+function heirsOf(node: NodeFacts, { nodes }: DisruptionState): readonly NodeFacts[] {
   return nodes.filter(
     (other) =>
       other.name !== node.name &&
@@ -65,27 +65,27 @@ function heirsOf(node: NodeFacts, { nodes }: DisruptionWorld): readonly NodeFact
 }
 
 /** No node holds two copies of a shard, so there must be as many nodes as copies. */
-function roomForCopies(node: NodeFacts, { seen, world }: Look): string | undefined {
+function roomForCopies(node: NodeFacts, { seen, state }: Observation): string | undefined {
   const { indices } = seen.engine;
   const fitted = autoExpanded(indices.isKnown ? indices.value : []);
-  const left = heirsOf(node, world).length;
-  const crowded = world.copies.filter(
+  const left = heirsOf(node, state).length;
+  const crowded = state.copies.filter(
     ({ index, count, heldBy }) => heldBy.has(node.name) && !fitted.has(index) && count > left,
   );
   const homeless =
-    left === 0 ? world.copies.filter(({ heldBy, index }) => heldBy.has(node.name) && fitted.has(index)) : [];
+    left === 0 ? state.copies.filter(({ heldBy, index }) => heldBy.has(node.name) && fitted.has(index)) : [];
   const [worst] = [...crowded, ...homeless];
   if (worst === undefined) return undefined;
   return `${shardName(worst)} has ${String(worst.count)} copies, and ${String(left)} data nodes would be left: lower its replicas, or keep the node`;
 }
 
-function roomOnDisk(node: NodeFacts, { seen, world }: Look): string | undefined {
+function roomOnDisk(node: NodeFacts, { seen, state }: Observation): string | undefined {
   const { nodeLoad } = seen.engine;
   if (!nodeLoad.isKnown) return undefined;
   const loadOf = (name: string): NodeLoad | undefined => nodeLoad.value.find((load) => load.node === name);
   const own = loadOf(node.name);
   if (own === undefined) return undefined;
-  const rest = heirsOf(node, world).flatMap(({ name }) => loadOf(name) ?? []);
+  const rest = heirsOf(node, state).flatMap(({ name }) => loadOf(name) ?? []);
   if (own.shards === 0) return undefined;
   const disks = rest.map(diskOf);
   if (disks.some(({ isKnown }) => !isKnown)) return "other data nodes do not report the size of their disks";

@@ -1,16 +1,16 @@
-import { disruptionWorld } from "../facts/disruption-world.ts";
+import { disruptionState } from "../facts/disruption-state.ts";
 import type { NodeFacts } from "../facts/node-facts.ts";
-import { markedFor } from "../formation/volume-facts.ts";
+import { belongsToEngine } from "../formation/volume-facts.ts";
 import { awaits, type LaneRule, refuses } from "../lane.ts";
 import { poolNames } from "../model/cluster-names.ts";
-import { declareOperation, type OperationWish } from "../operation/operation.ts";
+import { declareOperation, type OperationSettings } from "../operation/operation.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 import { removalPrecheck } from "./removal-precheck.ts";
 
 /** The node that goes next: of all that are not declared any more, one at a time in the whole cluster, the highest ordinal of its pool. */
 function surplusNode(nodes: readonly NodeFacts[]): NodeFacts | undefined {
-  const surplus = nodes.filter(({ isWanted, hasPlace }) => !isWanted && hasPlace);
+  const surplus = nodes.filter(({ isWanted, hasSlot }) => !isWanted && hasSlot);
   return surplus.toSorted(
     (one, other) => one.pool.localeCompare(other.pool) || other.ordinal - one.ordinal,
   )[0];
@@ -19,11 +19,11 @@ function surplusNode(nodes: readonly NodeFacts[]): NodeFacts | undefined {
 /** Removes a node that the spec no longer asks for, if the rest can do without it. What cannot be is told by `removalRefused`. */
 export const removeNodes: LaneRule = {
   name: "removeNodes",
-  answer: (seen, now) => {
-    const world = disruptionWorld(seen);
-    const node = surplusNode(world.nodes);
+  decide: (seen, now) => {
+    const state = disruptionState(seen);
+    const node = surplusNode(state.nodes);
     if (node === undefined || isPutOff(seen, now)) return undefined;
-    const precheck = removalPrecheck(node, { seen, world });
+    const precheck = removalPrecheck(node, { seen, state });
     if (precheck.kind === "unknown")
       return awaits(searchReasons.removing, `${precheck.message}.`, {
         actor: "engine",
@@ -33,7 +33,7 @@ export const removeNodes: LaneRule = {
   },
 };
 
-function removalOf(node: NodeFacts, seen: Seen): OperationWish {
+function removalOf(node: NodeFacts, seen: Seen): OperationSettings {
   const claim = seen.volumes.find((volume) => volume.node === node.name);
   const drains = node.isData && seen.cluster.drainsBeforeRemoval && mayHoldData(node, seen);
   return {
@@ -60,7 +60,7 @@ function mayHoldData({ name, isMember, isEphemeral, pod }: NodeFacts, { volumes,
   if (isMember) return true;
   if (isEphemeral) return pod?.isPending === false;
   const volume = volumes.find(({ node }) => node === name);
-  return volume !== undefined && markedFor(volume, status.clusterUuid);
+  return volume !== undefined && belongsToEngine(volume, status.clusterUuid);
 }
 
 function isPutOff({ status: { stalledDrain } }: Seen, now: Date): boolean {
@@ -73,9 +73,9 @@ const refusedRecheckMs = 60_000;
 /** The last word of the lane: nodes stay although nobody wants them, and why. */
 export const removalRefused: LaneRule = {
   name: "removalRefused",
-  answer: (seen, now) => {
-    const world = disruptionWorld(seen);
-    const node = surplusNode(world.nodes);
+  decide: (seen, now) => {
+    const state = disruptionState(seen);
+    const node = surplusNode(state.nodes);
     if (node === undefined) return undefined;
     const { stalledDrain } = seen.status;
     if (stalledDrain !== undefined && isPutOff(seen, now))
@@ -83,7 +83,7 @@ export const removalRefused: LaneRule = {
         actor: "user",
         retryAfterMs: Math.max(1_000, Date.parse(stalledDrain.retryAt) - now.getTime()),
       });
-    const precheck = removalPrecheck(node, { seen, world });
+    const precheck = removalPrecheck(node, { seen, state });
     if (precheck.kind !== "refused") return undefined;
     const message = `${node.name} is not removed: ${precheck.message}.`;
     return refuses(searchReasons.scaleDownRefused, message, refusedRecheckMs);
@@ -93,7 +93,7 @@ export const removalRefused: LaneRule = {
 /** The StatefulSet of a pool that is not declared any more and has no node left. */
 export const removePools: LaneRule = {
   name: "removePools",
-  answer: (seen) => {
+  decide: (seen) => {
     const declared = new Set(seen.cluster.pools.map(({ name }) => name));
     const empty = [...seen.statefulSets].find(
       ([name, { spec }]) =>

@@ -8,7 +8,7 @@ import { searchReasons } from "../reasons.ts";
  */
 const leftover: LaneRule = {
   name: "leftover",
-  answer: ({ engine: { settings }, status }) => {
+  decide: ({ engine: { settings }, status }) => {
     if (status.operation !== undefined || !settings.isKnown || !allocation.holdsOurs(settings.value))
       return undefined;
     return awaits(
@@ -22,5 +22,5 @@ const leftover: LaneRule = {
 /** Settings of the engine that are ours and that nothing needs. */
 export const janitorLane: SearchLane = {
   name: "janitor",
-  rules: [leftover, { name: "nothingLeft", answer: () => nothingToDo }],
+  rules: [leftover, { name: "nothingLeft", decide: () => nothingToDo }],
 };

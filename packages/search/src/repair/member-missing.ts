@@ -7,7 +7,7 @@ import type { Seen } from "../seen.ts";
 /** Declared nodes that are not members yet, or no longer. No operation begins before they are. */
 export const memberMissing: LaneRule = {
   name: "memberMissing",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const missing = missingNodes(seen, now);
     if (missing.length === 0) return undefined;
     return awaits(
@@ -22,7 +22,7 @@ export const memberMissing: LaneRule = {
 function missingNodes(seen: Seen, now: Date): readonly string[] {
   const blocked = blockedPools(seen);
   const nodes = nodeFacts(seen).filter(
-    ({ isWanted, hasPlace, pool }) => isWanted && (hasPlace || !blocked.has(pool)),
+    ({ isWanted, hasSlot, pool }) => isWanted && (hasSlot || !blocked.has(pool)),
   );
   const isKnown = seen.engine.nodes.isKnown;
   // One sentence for all, which does not change with each pod that starts.
@@ -31,7 +31,9 @@ function missingNodes(seen: Seen, now: Date): readonly string[] {
   const missing = nodes.filter((node) => (isKnown ? !node.isUp : !isRunning(node)));
   const [only, ...others] = missing;
   if (only?.isOutdated === true && others.length === 0 && isKnown) return [];
-  const named = missing.filter((node) => wasTold(seen, node) || !isStarting(node, now)).map(missingBecause);
+  const named = missing
+    .filter((node) => wasReported(seen, node) || !isStarting(node, now))
+    .map(missingBecause);
   return named.length === missing.length ? named : [...named, newNodes];
 }
 
@@ -42,22 +44,22 @@ const newNodes = "New nodes have not joined yet";
 export const newNodesMessage = `${newNodes}.`;
 
 /** After so long a node that is not ready is named. */
-const startPatienceMs = 2 * 60_000;
+const startTimeoutMs = 2 * 60_000;
 
 function isStarting({ pod }: NodeFacts, now: Date): boolean {
   if (pod === undefined || pod.isTerminating || pod.trouble !== undefined) return false;
-  return now.getTime() - (pod.unreadySinceMs ?? now.getTime()) < startPatienceMs;
+  return now.getTime() - (pod.unreadySinceMs ?? now.getTime()) < startTimeoutMs;
 }
 
 /** The status said of a node of this name that it was a member. */
-function wasTold({ status }: Seen, { name }: NodeFacts): boolean {
-  return status.nodes?.some((told) => told.name === name && told.member === true) === true;
+function wasReported({ status }: Seen, { name }: NodeFacts): boolean {
+  return status.nodes?.some((reported) => reported.name === name && reported.member === true) === true;
 }
 
 /** The status said of this very pod that it is a member: of a cluster that is as declared the engine is not asked again. */
 function wasMember({ status }: Seen, { name, pod }: NodeFacts): boolean {
-  const told = status.nodes?.find((each) => each.name === name);
-  return told?.member === true && told.podUid === pod?.uid;
+  const reported = status.nodes?.find((each) => each.name === name);
+  return reported?.member === true && reported.podUid === pod?.uid;
 }
 
 function isRunning({ pod }: NodeFacts): boolean {

@@ -3,19 +3,19 @@ import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
 
 /** Maximum time without a manager before a cluster's disks are compared. */
-const quorumPatienceMs = 5 * 60_000;
+const quorumTimeoutMs = 5 * 60_000;
 
 /** Most managers have lost their disks: no operation may begin, and only the user can help. */
 export const quorumLost: LaneRule = {
   name: "quorumLost",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const { engine, status } = seen;
     if (engine.coordination.isKnown) return undefined;
     const { voters, lost } = lostVoters(seen);
     if (lost.length * 2 < voters.length || lost.length === 0) return undefined;
     const since = status.conditions?.find(({ type }) => type === "Available");
     const isSure =
-      since?.status === "False" && now.getTime() - Date.parse(since.lastTransitionTime) >= quorumPatienceMs;
+      since?.status === "False" && now.getTime() - Date.parse(since.lastTransitionTime) >= quorumTimeoutMs;
     if (!isSure) return undefined;
     return refuses(
       searchReasons.quorumLost,

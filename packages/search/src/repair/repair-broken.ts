@@ -1,12 +1,12 @@
-import { disruptionWorld } from "../facts/disruption-world.ts";
-import type { NodeFacts, NodeWorld } from "../facts/node-facts.ts";
+import { disruptionState } from "../facts/disruption-state.ts";
+import type { NodeFacts, NodeState } from "../facts/node-facts.ts";
 import { awaits, type LaneRule } from "../lane.ts";
 import { ephemeralOnlyCopy } from "../operation/refusals.ts";
 import { searchReasons } from "../reasons.ts";
 import type { PodFacts, Seen } from "../seen.ts";
 
 const pendingPatienceMs = 5 * 60_000;
-const unreadyPatienceMs = 10 * 60_000;
+const unreadyTimeoutMs = 10 * 60_000;
 const mostCrashes = 3;
 
 /**
@@ -15,7 +15,7 @@ const mostCrashes = 3;
  */
 export const repairBroken: LaneRule = {
   name: "repairBroken",
-  answer: (seen, now) => {
+  decide: (seen, now) => {
     const broken = brokenNodes(seen, now)[0];
     if (broken?.pod === undefined) return undefined;
     const { name, pod } = broken;
@@ -36,14 +36,14 @@ export const repairBroken: LaneRule = {
 };
 
 /** Outdated pods that will not run by themselves. One whose emptyDir may hold the only copy of something stays. */
-function brokenNodes(seen: NodeWorld, now: Date): readonly NodeFacts[] {
-  const world = disruptionWorld(seen);
-  return world.nodes.filter((node) => {
+function brokenNodes(seen: NodeState, now: Date): readonly NodeFacts[] {
+  const state = disruptionState(seen);
+  return state.nodes.filter((node) => {
     const { pod, isOutdated, isUp, isEphemeral, isData } = node;
     if (pod === undefined || pod.isTerminating || !isOutdated || isUp) return false;
     if (isMemberOrUnknown(node, seen) || brokenBecause(pod, now) === undefined) return false;
     if (!isEphemeral || !isData) return true;
-    return seen.engine.shards.isKnown && ephemeralOnlyCopy(node, world) === undefined;
+    return seen.engine.shards.isKnown && ephemeralOnlyCopy(node, state) === undefined;
   });
 }
 
@@ -60,5 +60,5 @@ function brokenBecause(pod: PodFacts, now: Date): string | undefined {
   if (restarts >= mostCrashes) return `it crashed ${String(restarts)} times`;
   const waitedMs = now.getTime() - unreadySinceMs;
   if (isPending && waitedMs >= pendingPatienceMs) return "it was not started for five minutes";
-  return waitedMs >= unreadyPatienceMs ? "it was not ready for ten minutes" : undefined;
+  return waitedMs >= unreadyTimeoutMs ? "it was not ready for ten minutes" : undefined;
 }

@@ -29,12 +29,12 @@ export function clusterConditions(
     ...(seen.cluster.monitoring === undefined
       ? []
       : [laneCondition("MonitoringReady", "monitoring", decisions)]),
-    ...(isLicenseAskedFor(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),
+    ...(isLicenseRequested(seen) ? [laneCondition("LicenseApplied", "license", decisions)] : []),
   ];
 }
 
-function isLicenseAskedFor({ license: { wanted, fault, desired } }: Seen): boolean {
-  return wanted !== undefined || fault !== undefined || desired !== undefined;
+function isLicenseRequested({ license: { wanted, problem, desired } }: Seen): boolean {
+  return wanted !== undefined || problem !== undefined || desired !== undefined;
 }
 
 function availability({ engine, status }: Seen): ConditionUpdate {

@@ -2,8 +2,8 @@ import { fieldOf, type Outcome, timestampOf } from "@quartermaster/runtime";
 import { readCertificate } from "@quartermaster/runtime/certificates";
 
 import { renewedValue } from "../certificates/certificates-lane.ts";
-import { isServedAsked, servedLeaves } from "../certificates/served-leaves.ts";
-import { serverNameOf } from "../certificates/wanted-leaves.ts";
+import { needsServedCertificates, servedCertificates } from "../certificates/served-certificates.ts";
+import { serverNameOf } from "../certificates/wanted-certificates.ts";
 import type { EngineNode } from "../engine/engine-facts.ts";
 import type { LaneDecision, StatusIntent } from "../lane.ts";
 import { licenseReport } from "../license/license-report.ts";
@@ -32,7 +32,7 @@ export function clusterReport(
     ...membersOf(seen, operated),
     phase: isFormed ? "RUNNING" : "PENDING",
     initialized: isFormed,
-    componentsStatus: decisions.map(({ lane, outcome }) => ({ component: lane, status: wordFor(outcome) })),
+    componentsStatus: decisions.map(({ lane, outcome }) => ({ component: lane, status: labelFor(outcome) })),
     blockers: blockersOf(decisions),
     nodePools: poolReports(seen, operated),
     nodes: nodeReports(seen, operated),
@@ -110,7 +110,7 @@ function presentMembers(members: readonly EngineNode[], { away }: OperatedNode):
   return members.filter(({ name }) => name !== away).length;
 }
 
-function wordFor(outcome: Outcome): string {
+function labelFor(outcome: Outcome): string {
   return outcome.kind === "settled" ? "Ready" : outcome.why.reason;
 }
 
@@ -142,8 +142,8 @@ const longestMessage = 4096;
 
 function certificatesOf(seen: Seen): NonNullable<ClusterStatus["certificates"]> {
   const { material } = seen;
-  const end = (leaf: "http" | "transport"): string | undefined => {
-    const facts = readCertificate(material.leaves.get(leaf)?.pair?.certificatePem ?? "");
+  const end = (certificate: "http" | "transport"): string | undefined => {
+    const facts = readCertificate(material.certificates.get(certificate)?.pair?.certificatePem ?? "");
     return facts === undefined ? undefined : timestampOf(new Date(facts.validity.notAfterMs));
   };
   const httpNotAfter = end("http");
@@ -160,12 +160,12 @@ function certificatesOf(seen: Seen): NonNullable<ClusterStatus["certificates"]> 
 /** Which certificates all nodes were seen with, and who is not seen with the present ones. A node that does not say stays as it was told. */
 function servedReport(seen: Seen): Pick<NonNullable<ClusterStatus["certificates"]>, "served" | "staleNodes"> {
   const { served, staleNodes = [] } = seen.status.certificates ?? {};
-  const leaves = isServedAsked(seen) ? servedLeaves(seen) : undefined;
-  if (leaves === undefined) return served === undefined ? {} : { served };
-  if (leaves.isProven) return { served: leaves.digest };
+  const certificates = needsServedCertificates(seen) ? servedCertificates(seen) : undefined;
+  if (certificates === undefined) return served === undefined ? {} : { served };
+  if (certificates.isProven) return { served: certificates.digest };
   const stale = [
-    ...leaves.stale.map(({ node }) => node),
-    ...leaves.unknown.filter((node) => staleNodes.includes(node)),
+    ...certificates.stale.map(({ node }) => node),
+    ...certificates.unknown.filter((node) => staleNodes.includes(node)),
   ].toSorted();
   return {
     ...(served === undefined ? {} : { served }),

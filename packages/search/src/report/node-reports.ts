@@ -32,11 +32,11 @@ export function nodeReports(seen: Seen, { away }: OperatedNode): readonly NodeRe
 }
 
 function identityOf(seen: Seen, name: string, away: string | undefined): Partial<NodeReport> {
-  const told = toldOf(seen, name);
-  return name === away ? awayIdentity(told) : told;
+  const reported = reportedOf(seen, name);
+  return name === away ? awayIdentity(reported) : reported;
 }
 
-function toldOf(seen: Seen, name: string): Partial<NodeReport> {
+function reportedOf(seen: Seen, name: string): Partial<NodeReport> {
   const { engine, status } = seen;
   const before = reportedBefore(status, name);
   if (!engine.nodes.isKnown || !engine.coordination.isKnown) return before ?? uidsOf(seen, name);
@@ -116,12 +116,12 @@ export function poolReports(seen: Seen, { away }: OperatedNode): PoolReport[] {
     const present = statefulSets.get(component)?.spec.replicas ?? 0;
     const desired = cluster.pools.find(({ name }) => name === component)?.replicas ?? 0;
     // Until it has formed, pods that come up one by one decide nothing and would be written with each: they are told once all are ready.
-    const isTold = isFormed || (own.length >= desired && own.every(({ isReady }) => isReady));
+    const isReported = isFormed || (own.length >= desired && own.every(({ isReady }) => isReady));
     return {
       component,
       desired,
       target: Math.max(desired, present),
-      ...(isTold
+      ...(isReported
         ? {
             ready: own.filter(({ isReady }) => isReady).length,
             current: own.filter(({ name }) => !outdated.has(name)).length,

@@ -29,8 +29,8 @@ export function whileStarting(
 function isStillStarting({ blockers = [] }: Report, decisions: readonly LaneDecision[]): boolean {
   const decision = decisions.find(({ lane }) => lane === "nodes");
   if (decision?.outcome.kind !== "waiting") return false;
-  const told = blockers.find(({ lane }) => lane === "nodes");
-  return decision.outcome.why.message === newNodesMessage && told?.message === newNodesMessage;
+  const reported = blockers.find(({ lane }) => lane === "nodes");
+  return decision.outcome.why.message === newNodesMessage && reported?.message === newNodesMessage;
 }
 
 type Count = "availableNodes" | "presentNodes" | "ready" | "current";

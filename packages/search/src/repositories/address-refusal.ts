@@ -21,14 +21,14 @@ export function isHostEntry(entry: string): boolean {
  * parsers read in two ways is none.
  */
 export function addressRefusal(address: string, allowed: readonly string[]): string | undefined {
-  const place = placeOf(address);
-  if (place === undefined)
+  const location = locationOf(address);
+  if (location === undefined)
     return `${shown(address)} is not a plain address: write e.g. https://backups.example.com`;
-  const { host } = place;
+  const { host } = location;
   if (neverReached(host))
     return `${shown(host)} is the machine itself or its metadata service, which is never allowed`;
   const entries = allowed.flatMap((entry) => entryOf(entry) ?? []);
-  if (entries.some((entry) => matches(entry, place))) return undefined;
+  if (entries.some((entry) => matches(entry, location))) return undefined;
   const what = isInner(host) ? "is an address inside the cluster or its network, and is" : "is";
   return `${shown(host)} ${what} not among the hosts that --snapshot-hosts of the operator allows (${listed(allowed)})`;
 }
@@ -41,7 +41,7 @@ export function urlPatterns(allowed: readonly string[]): readonly string[] {
     .toSorted();
 }
 
-interface Place {
+interface Location {
   readonly scheme: "http" | "https";
   readonly host: string;
   /** Empty: that of the scheme. */
@@ -51,7 +51,7 @@ interface Place {
 const plainAddress =
   /^(?:(?<scheme>https?):\/\/)?(?<host>[A-Za-z0-9.-]{1,253})(?::(?<port>\d{1,5}))?(?:\/[\w./%-]*)?$/;
 
-function placeOf(address: string): Place | undefined {
+function locationOf(address: string): Location | undefined {
   const groups = plainAddress.exec(address)?.groups;
   const scheme = groups?.["scheme"] === "http" ? "http" : "https";
   const host = groups?.["host"] ?? "";
@@ -61,20 +61,20 @@ function placeOf(address: string): Place | undefined {
   return { scheme, host: new URL(text).hostname.replace(/\.$/, ""), port: groups["port"] ?? "" };
 }
 
-function entryOf(entry: string): Place | undefined {
+function entryOf(entry: string): Location | undefined {
   const isPattern = /^(?:https?:\/\/)?\*\./.test(entry);
-  const place = placeOf(isPattern ? entry.replace("*.", "") : entry);
-  if (place === undefined || /[/%]/.test(entry.replace(/^https?:\/\//, ""))) return undefined;
-  return isPattern ? { ...place, host: `*.${place.host}` } : place;
+  const location = locationOf(isPattern ? entry.replace("*.", "") : entry);
+  if (location === undefined || /[/%]/.test(entry.replace(/^https?:\/\//, ""))) return undefined;
+  return isPattern ? { ...location, host: `*.${location.host}` } : location;
 }
 
-function matches(entry: Place, place: Place): boolean {
-  if (entry.scheme !== place.scheme || portOf(entry) !== portOf(place)) return false;
-  if (!entry.host.startsWith("*.")) return entry.host === place.host;
-  return !isInner(place.host) && place.host.endsWith(entry.host.slice(1));
+function matches(entry: Location, location: Location): boolean {
+  if (entry.scheme !== location.scheme || portOf(entry) !== portOf(location)) return false;
+  if (!entry.host.startsWith("*.")) return entry.host === location.host;
+  return !isInner(location.host) && location.host.endsWith(entry.host.slice(1));
 }
 
-function portOf({ scheme, port }: Place): string {
+function portOf({ scheme, port }: Location): string {
   if (port !== "") return String(Number(port));
   return scheme === "http" ? "80" : "443";
 }

@@ -42,8 +42,8 @@ export async function keepRepositories(
   // What is there by now, because our last answer was lost, need not be written again.
   const missing = action.put.filter((name) => plan.put.includes(name));
   await each(missing, plan.put, async (name) => {
-    const wish = cluster.repositories.find((repository) => repository.name === name);
-    if (wish !== undefined) await engine.putRepository(wish);
+    const settings = cluster.repositories.find((repository) => repository.name === name);
+    if (settings !== undefined) await engine.putRepository(settings);
   });
   await each(action.verify, plan.verify, async (name) => {
     await engine.verifyRepository(name);

@@ -24,7 +24,7 @@ export const repositoriesLane: SearchLane = entriesLane({
       ? "Snapshot repositories that are no longer declared are deregistered."
       : `Snapshot repositories are registered: ${names.slice(0, 10).join(", ")}.`;
   },
-  isPending: isRepositoriesAsked,
+  isPending: needsRepositories,
   plan: (seen) => {
     const { repositories } = seen.engine;
     return repositories.isKnown ? planRepositories(seen, repositories.value) : undefined;
@@ -67,7 +67,7 @@ export function planRepositories(known: Known, present: readonly EngineRepositor
 }
 
 /** Whether the engine has to be asked for its repositories. */
-export function isRepositoriesAsked({ cluster, status }: Known): boolean {
+export function needsRepositories({ cluster, status }: Known): boolean {
   if (status.clusterUuid === undefined || cluster.isPaused) return false;
   const wanted = digestsOf(status.clusterUuid)(cluster.repositories);
   return !isEntriesDone({ wanted, recorded: status.repositories ?? [] }, policy);

@@ -4,7 +4,7 @@ import { printable } from "@quartermaster/runtime";
 
 import { isRepositoryName } from "../engine/repository-api.ts";
 import { readSettings } from "../model/read-settings.ts";
-import type { RepositoryWish, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
+import type { RepositorySpec, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
 import { addressRefusal, objectStoreHosts } from "./address-refusal.ts";
 
 /** What the operator allows. */
@@ -18,14 +18,14 @@ export interface RepositoryPolicy {
  * files only below `path.repo`, connections only to hosts that the operator allows. Settings of the engine's clients go the same way.
  */
 export function repositoryIssues(cluster: SearchCluster, policy: RepositoryPolicy): readonly SpecIssue[] {
-  const folders = repositoryFolders(cluster);
+  const directories = repositoryDirectories(cluster);
   return [
     ...cluster.repositories.flatMap((repository, at) => {
       const path = `spec.general.snapshotRepositories[${String(at)}]`;
       return [
         ...nameIssues(cluster.repositories, at, path),
         ...secretIssues(repository, path),
-        ...fileIssues(repository, { path, folders }),
+        ...fileIssues(repository, { path, directories }),
         ...addressIssues(repository, { path, policy }),
       ];
     }),
@@ -43,7 +43,7 @@ const refused = (path: string, message: string): SpecIssue => ({
   message,
 });
 
-function nameIssues(all: readonly RepositoryWish[], at: number, path: string): readonly SpecIssue[] {
+function nameIssues(all: readonly RepositorySpec[], at: number, path: string): readonly SpecIssue[] {
   const name = all[at]?.name ?? "";
   const isTwice = all.findIndex((each) => each.name === name) !== at;
   return [
@@ -55,7 +55,7 @@ function nameIssues(all: readonly RepositoryWish[], at: number, path: string): r
 }
 
 /** The engine keeps them in its state, where every user of its API may read them. */
-function secretIssues({ settings }: RepositoryWish, path: string): readonly SpecIssue[] {
+function secretIssues({ settings }: RepositorySpec, path: string): readonly SpecIssue[] {
   return Object.keys(settings)
     .filter((key) =>
       /(?:^|[._])(?:access_key|secret_key|session_token|sas_token|password|credentials_file)$/.test(key),
@@ -69,43 +69,52 @@ function secretIssues({ settings }: RepositoryWish, path: string): readonly Spec
 }
 
 /** Folders that every node opens to snapshots. */
-function repositoryFolders({ config, pools }: SearchCluster): readonly string[] {
-  const own = pools.map((pool) => foldersIn(config, pool.config));
-  return (own[0] ?? []).filter((folder) => own.every((folders) => folders.includes(folder)));
+function repositoryDirectories({ config, pools }: SearchCluster): readonly string[] {
+  const own = pools.map((pool) => directoriesIn(config, pool.config));
+  return (own[0] ?? []).filter((directory) => own.every((directories) => directories.includes(directory)));
 }
 
-function foldersIn(...configs: readonly Readonly<Record<string, string>>[]): readonly string[] {
+function directoriesIn(...configs: readonly Readonly<Record<string, string>>[]): readonly string[] {
   const value =
     configs
       .map((config) => readSettings(config).settings["path.repo"])
       .findLast((each) => each !== undefined) ?? [];
   const all = Array.isArray(value) ? value.map(String) : String(value).split(",");
-  return all.map((folder) => posix.normalize(folder.trim())).filter((folder) => posix.isAbsolute(folder));
+  return all
+    .map((directory) => posix.normalize(directory.trim()))
+    .filter((directory) => posix.isAbsolute(directory));
 }
 
 function fileIssues(
-  { type, settings }: RepositoryWish,
-  { path, folders }: { readonly path: string; readonly folders: readonly string[] },
+  { type, settings }: RepositorySpec,
+  { path, directories }: { readonly path: string; readonly directories: readonly string[] },
 ): readonly SpecIssue[] {
   if (type !== "fs") return [];
   const location = settings["location"];
   const at = `${path}.settings.location`;
   if (location === undefined || location === "")
     return [invalid(at, "is missing: write a folder below path.repo")];
-  const [first] = folders;
+  const [first] = directories;
   if (first === undefined)
     return [refused(at, "needs a folder that every node has: set path.repo in general.additionalConfig")];
   const full = posix.resolve(first, location);
-  if (folders.some((folder) => full === folder || full.startsWith(`${folder.replace(/\/$/, "")}/`)))
+  if (
+    directories.some((directory) => full === directory || full.startsWith(`${directory.replace(/\/$/, "")}/`))
+  )
     return [];
-  return [refused(at, `is not below path.repo (${folders.map((folder) => printable(folder)).join(", ")})`)];
+  return [
+    refused(
+      at,
+      `is not below path.repo (${directories.map((directory) => printable(directory)).join(", ")})`,
+    ),
+  ];
 }
 
 /** Settings by whose name it is known that they hold an address. */
 const addressKey = /(?:^|[._])(?:url|uri|endpoint|endpoint_suffix|host|token_uri)$/;
 
 function addressIssues(
-  { type, settings }: RepositoryWish,
+  { type, settings }: RepositorySpec,
   { path, policy: { snapshotHosts } }: { readonly path: string; readonly policy: RepositoryPolicy },
 ): readonly SpecIssue[] {
   const allowed = snapshotHosts ?? (type === "url" ? [] : objectStoreHosts);

@@ -1,10 +1,10 @@
 import { timestampOf } from "@quartermaster/runtime";
 
 import { allocation } from "../facts/allocation.ts";
-import { type DisruptionWorld, disruptionWorld, unsettledBecause } from "../facts/disruption-world.ts";
+import { type DisruptionState, disruptionState, unsettledBecause } from "../facts/disruption-state.ts";
 import { type NodeFacts, nodeNamed } from "../facts/node-facts.ts";
 import { quorumWithout } from "../facts/quorum-after.ts";
-import type { LaneAnswer } from "../lane.ts";
+import type { LaneVerdict } from "../lane.ts";
 import { mayDisrupt } from "../maintenance/outside-window.ts";
 import { drainStep, isDrainStalled } from "../operation/drain-step.ts";
 import {
@@ -21,31 +21,31 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 
 /** For so long allocation stays frozen while a pod does not come back; then its copies are rebuilt elsewhere. */
-const backPatienceMs = 5 * 60_000;
+const backTimeoutMs = 5 * 60_000;
 
 /** Goes on with a restart that is in the status. What is next is read from the world, never from what we believe to have done. */
-export function continueRestart(operation: Operation, seen: Seen, now: Date): LaneAnswer {
-  const world = disruptionWorld(seen);
-  const node = nodeNamed(world.nodes, operation.node);
+export function continueRestart(operation: Operation, seen: Seen, now: Date): LaneVerdict {
+  const state = disruptionState(seen);
+  const node = nodeNamed(state.nodes, operation.node);
   if (node?.pod?.uid === operation.podUid)
     return node.pod.isTerminating
       ? awaitsStep(operation, "Await", { changes: sinceNow(operation, now) })
-      : beforeRestart(operation, { seen, world, node }, now);
-  return afterRestart(operation, { seen, world, node }, now);
+      : beforeRestart(operation, { seen, state, node }, now);
+  return afterRestart(operation, { seen, state, node }, now);
 }
 
 interface Subject {
   readonly seen: Seen;
-  readonly world: DisruptionWorld;
+  readonly state: DisruptionState;
   readonly node: NodeFacts;
 }
 
-function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneAnswer {
-  const { seen, world, node } = subject;
-  const isGoing = !node.isWanted && removeNodes.answer(seen, now) !== undefined;
-  if (!node.isOutdated || !node.hasPlace || isGoing || !mayDisrupt(seen, now))
+function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneVerdict {
+  const { seen, state, node } = subject;
+  const isGoing = !node.isWanted && removeNodes.decide(seen, now) !== undefined;
+  if (!node.isOutdated || !node.hasSlot || isGoing || !mayDisrupt(seen, now))
     return withdraws(seen, operation);
-  const refusals = restartRefusals(node, world, operation);
+  const refusals = restartRefusals(node, state, operation);
   if (isUnknown(refusals)) return awaitsStep(operation, operation.step);
   if (refusals.length > 0) return withdraws(seen, operation);
   return (
@@ -53,7 +53,7 @@ function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneA
     moveVote(operation, subject) ??
     awaitsStep(operation, operation.step, {
       actions: [
-        ...unreplicated(node, world),
+        ...unreplicated(node, state),
         { kind: "deletePod", operation: operation.id, node: node.name, uid: operation.podUid },
       ],
     })
@@ -63,15 +63,15 @@ function beforeRestart(operation: Operation, subject: Subject, now: Date): LaneA
 /** Replicas stay where they are while the node is away, or leave it before. Nodes that hold no data need neither. */
 function protectShards(
   operation: Operation,
-  { seen, world, node }: Subject,
+  { seen, state, node }: Subject,
   now: Date,
-): LaneAnswer | undefined {
+): LaneVerdict | undefined {
   if (!node.isData || !node.isMember) return undefined;
   if (operation.drains === true)
     return isDrainStalled(operation, now)
       ? // What does not move stays where it is: the checks of shards decide from now on.
         awaitsStep(withoutDrain(operation), "Prepare", { actions: undoing(seen, operation) })
-      : drainStep(operation, { engine: seen.engine, world, node }, now);
+      : drainStep(operation, { engine: seen.engine, state, node }, now);
   const { settings } = seen.engine;
   if (settings.isKnown && allocation.isFrozenBy(settings.value, operation.id)) return undefined;
   return awaitsStep(operation, "Prepare", {
@@ -83,8 +83,8 @@ function withoutDrain({ drains: _drains, drainedAt: _drainedAt, ...operation }: 
   return operation;
 }
 
-function moveVote(operation: Operation, { world, node, seen }: Subject): LaneAnswer | undefined {
-  const outcome = quorumWithout(node, world);
+function moveVote(operation: Operation, { state, node, seen }: Subject): LaneVerdict | undefined {
+  const outcome = quorumWithout(node, state);
   if (outcome !== "survivesIfMoved") return undefined;
   // The record comes first: an exclusion that no record names would be nobody's.
   if (operation.movesVote !== true) return withdraws(seen, operation);
@@ -94,7 +94,7 @@ function moveVote(operation: Operation, { world, node, seen }: Subject): LaneAns
 }
 
 /** Indices without replicas are away while the node is; somebody should know. */
-function unreplicated({ name }: NodeFacts, { copies }: DisruptionWorld): readonly SearchAction[] {
+function unreplicated({ name }: NodeFacts, { copies }: DisruptionState): readonly SearchAction[] {
   const alone = copies.filter(({ count, heldBy }) => count === 1 && heldBy.has(name));
   if (alone.length === 0) return [];
   const names = [...new Set(alone.map(({ index }) => index))];
@@ -111,26 +111,26 @@ function unreplicated({ name }: NodeFacts, { copies }: DisruptionWorld): readonl
   ];
 }
 
-interface Gone {
+interface Deleted {
   readonly seen: Seen;
-  readonly world: DisruptionWorld;
+  readonly state: DisruptionState;
   /** Undefined when the node is not declared any more. */
   readonly node: NodeFacts | undefined;
 }
 
-function afterRestart(operation: Operation, { seen, world, node }: Gone, now: Date): LaneAnswer {
+function afterRestart(operation: Operation, { seen, state, node }: Deleted, now: Date): LaneVerdict {
   const isBack = node === undefined || node.isUp || isGivenUp(operation, node, now);
   const untilBack = awaitBack(operation, { seen, isBack }, now);
   if (untilBack !== undefined) return untilBack;
-  if (unsettledBecause(world) !== undefined && !world.skipped.has("settled"))
+  if (unsettledBecause(state) !== undefined && !state.skipped.has("settled"))
     return awaitsStep(operation, "Await");
   return restarted(operation);
 }
 
 /** A node that nobody asks for any more, and that does not come back, keeps nobody waiting: it may be the reason why it is to go. */
-function isGivenUp({ awaitingSince = "" }: Operation, { isWanted, hasPlace }: NodeFacts, now: Date): boolean {
-  const isLate = now.getTime() - Date.parse(awaitingSince) >= backPatienceMs;
-  return !hasPlace || (!isWanted && isLate);
+function isGivenUp({ awaitingSince = "" }: Operation, { isWanted, hasSlot }: NodeFacts, now: Date): boolean {
+  const isLate = now.getTime() - Date.parse(awaitingSince) >= backTimeoutMs;
+  return !hasSlot || (!isWanted && isLate);
 }
 
 /** After the pod is gone: until its successor is up, and what was changed for it is undone. Undefined when both are so. */
@@ -138,12 +138,12 @@ export function awaitBack(
   operation: Operation,
   { seen, isBack }: { readonly seen: Seen; readonly isBack: boolean },
   now: Date,
-): LaneAnswer | undefined {
+): LaneVerdict | undefined {
   const since = Date.parse(operation.awaitingSince ?? "");
   if (Number.isNaN(since)) return awaitsStep(operation, "Await", { changes: sinceNow(operation, now) });
   if (!isBack)
     return awaitsStep(operation, "Await", {
-      actions: now.getTime() - since < backPatienceMs ? [] : undoing(seen, operation),
+      actions: now.getTime() - since < backTimeoutMs ? [] : undoing(seen, operation),
       trouble: seen.pods.find(({ name }) => name === operation.node)?.trouble,
     });
   return isUndone(seen, operation)
@@ -152,7 +152,7 @@ export function awaitBack(
 }
 
 /** The end of a restart. */
-export function restarted(operation: Operation): LaneAnswer {
+export function restarted(operation: Operation): LaneVerdict {
   return finishes(operation, {
     type: "Normal",
     reason: "NodeRestarted",

@@ -1,4 +1,4 @@
-import { disruptionWorld } from "../facts/disruption-world.ts";
+import { disruptionState } from "../facts/disruption-state.ts";
 import { dataTiers, type NodeFacts } from "../facts/node-facts.ts";
 import { quorumWithout } from "../facts/quorum-after.ts";
 import { awaits, type LaneRule } from "../lane.ts";
@@ -11,15 +11,15 @@ import { canDrain } from "../removal/removal-precheck.ts";
 /** Restarts one node whose pod is outdated: the first in order against which nothing speaks. */
 export const restartOutdated: LaneRule = {
   name: "restartOutdated",
-  answer: (seen, now) => {
-    const world = disruptionWorld(seen);
-    const candidates = restartOrder(world.nodes);
+  decide: (seen, now) => {
+    const state = disruptionState(seen);
+    const candidates = restartOrder(state.nodes);
     const [first] = candidates;
     if (first === undefined) return undefined;
     const drains = (node: NodeFacts): boolean =>
-      seen.cluster.drainsBeforeRestart && node.isMember && canDrain(node, { seen, world });
+      seen.cluster.drainsBeforeRestart && node.isMember && canDrain(node, { seen, state });
     const chosen = candidates.find(
-      (node) => restartRefusals(node, world, { drains: drains(node) }).length === 0,
+      (node) => restartRefusals(node, state, { drains: drains(node) }).length === 0,
     );
     if (chosen?.pod !== undefined)
       return declareOperation(
@@ -30,11 +30,11 @@ export const restartOutdated: LaneRule = {
           podUid: chosen.pod.uid,
           cause: "the declared configuration is newer than the pod",
           ...(drains(chosen) ? { drains: true } : {}),
-          ...(quorumWithout(chosen, world) === "survivesIfMoved" ? { movesVote: true } : {}),
+          ...(quorumWithout(chosen, state) === "survivesIfMoved" ? { movesVote: true } : {}),
         },
         now,
       );
-    const refusals = restartRefusals(first, world);
+    const refusals = restartRefusals(first, state);
     return awaits(
       isUnknown(refusals) ? searchReasons.restarting : searchReasons.restartRefused,
       `${first.name} is not restarted yet. ${refusalText(refusals)}.`,
@@ -50,7 +50,7 @@ export type RestartNode = Pick<
   | "pool"
   | "ordinal"
   | "isOutdated"
-  | "hasPlace"
+  | "hasSlot"
   | "isUp"
   | "isElected"
   | "isManager"
@@ -67,7 +67,7 @@ export function upNode({
 }): RestartNode {
   return {
     ...node,
-    hasPlace: true,
+    hasSlot: true,
     isUp: true,
     pod: { isTerminating: false },
     isManager: isManagerPool({ roles }),
@@ -91,8 +91,8 @@ export function restartOrder<Node extends RestartNode>(nodes: readonly Node[]): 
 }
 
 /** Whether the pod has to go for the declared configuration. One without a place in its StatefulSet would not come back. */
-function isRestartDue({ isOutdated, hasPlace, pod }: RestartNode): boolean {
-  return isOutdated && hasPlace && pod?.isTerminating === false;
+function isRestartDue({ isOutdated, hasSlot, pod }: RestartNode): boolean {
+  return isOutdated && hasSlot && pod?.isTerminating === false;
 }
 
 const tiers = ["data_frozen", "data_cold", "data_warm"];

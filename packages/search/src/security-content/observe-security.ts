@@ -24,7 +24,7 @@ export interface SecuritySeen {
 export interface ReadFiles {
   readonly documents: Partial<SecurityDocuments>;
   /** Files that cannot be read, with why. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
   /** The Secret that should hold them does not exist. */
   readonly isMissing?: true;
 }
@@ -48,7 +48,7 @@ export function appliedName({ name }: Pick<SearchCluster, "name">): string {
 }
 
 /** What observing the security content needs. */
-export interface SecurityQuestion {
+export interface SecurityQuery {
   readonly cluster: SearchCluster;
   readonly ctx: Context;
   readonly podList: readonly PodFacts[];
@@ -56,7 +56,7 @@ export interface SecurityQuestion {
 }
 
 /** Reads the record and the author's files, and what was sampled of the engine. */
-export function observeSecurity(question: SecurityQuestion): SecuritySeen {
+export function observeSecurity(question: SecurityQuery): SecuritySeen {
   const { cluster, ctx, podList } = question;
   const applied = appliedIn(cluster, ctx);
   return {
@@ -69,7 +69,7 @@ export function observeSecurity(question: SecurityQuestion): SecuritySeen {
 }
 
 /** Whether the sampler has to find out if the index is there: until it was initialized by us. */
-export function isSecurityIndexAsked(cluster: SearchCluster, ctx: Context, isFormed: boolean): boolean {
+export function needsSecurityIndexFact(cluster: SearchCluster, ctx: Context, isFormed: boolean): boolean {
   return (
     !isPlainOpenSearch(cluster) &&
     isFormed &&
@@ -86,10 +86,7 @@ function appliedIn(cluster: SearchCluster, ctx: Context): AppliedContent {
 }
 
 /** Once it was initialized by us the index is there; until then the engine says so. */
-function indexFact(
-  { cluster, engine, podList }: SecurityQuestion,
-  { entities }: AppliedContent,
-): Fact<boolean> {
+function indexFact({ cluster, engine, podList }: SecurityQuery, { entities }: AppliedContent): Fact<boolean> {
   if (Object.keys(entities).length > 0) return { isKnown: true, value: true, atMs: 0 };
   // Nodes answer nobody before, and only an administrator by certificate may look at the index.
   if (isPlainOpenSearch(cluster) && podList.some(({ isReady }) => isReady))
@@ -102,7 +99,7 @@ function filesOf({ security }: SearchCluster, ctx: Context): ReadFiles | undefin
   if (name === undefined) return undefined;
   const live = ctx.follow(secrets, { name }, followedFiles);
   return live === undefined
-    ? { documents: {}, faults: [], isMissing: true }
+    ? { documents: {}, problems: [], isMissing: true }
     : readSecurityFiles(live.data ?? {});
 }
 

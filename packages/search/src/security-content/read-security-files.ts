@@ -59,21 +59,21 @@ function filesIn(data: SecretData): ReadFiles {
   if (bytesOf(data) > mostBytes || Object.keys(files).some((file) => isCut(data[file])))
     return {
       documents: {},
-      faults: ["its files are larger than 256 KiB together and are not read: remove entries"],
+      problems: ["its files are larger than 256 KiB together and are not read: remove entries"],
     };
-  const faults: string[] = [];
+  const problems: string[] = [];
   const documents = Object.entries(files).flatMap(([file, type]) => {
     const text = data[file];
     if (text === undefined) return [];
     const document = readFile(Buffer.from(text, "base64").toString());
     if (typeof document !== "string") return [[type, document] as const];
-    faults.push(`${file}: ${document}`);
+    problems.push(`${file}: ${document}`);
     return [];
   });
   const entries = documents.reduce((sum, [, document]) => sum + Object.keys(document).length, 0);
   if (entries > mostEntries)
-    return { documents: {}, faults: ["its files have more than 5,000 entries together: remove some"] };
-  return { documents: Object.fromEntries(documents), faults };
+    return { documents: {}, problems: ["its files have more than 5,000 entries together: remove some"] };
+  return { documents: Object.fromEntries(documents), problems };
 }
 
 /** The entries of a file without its `_meta`; a sentence when it cannot be read. */

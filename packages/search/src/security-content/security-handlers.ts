@@ -2,9 +2,9 @@ import { digestOf, ExternalError, type JsonObject, printable } from "@quartermas
 import { secrets } from "@quartermaster/runtime/kinds";
 
 import { EngineError } from "../engine/engine-error.ts";
-import { labelsOf } from "../marks.ts";
 import { distributionFacts } from "../model/distribution-facts.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
+import { labelsOf } from "../owner-labels.ts";
 import type { ActionHandlers, PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";

@@ -17,19 +17,19 @@ import { entitiesOf, entityKey, type OwnUser, wantedContent, type WantedEntity }
 /** Without security there are no users. */
 const notSecured: LaneRule = {
   name: "notSecured",
-  answer: ({ cluster }) => (cluster.security.isEnabled ? undefined : nothingToDo),
+  decide: ({ cluster }) => (cluster.security.isEnabled ? undefined : nothingToDo),
 };
 
 /** Users that come from files are needed before the first pod; others only once there is an engine. */
 const notFormed: LaneRule = {
   name: "notFormed",
-  answer: ({ cluster, status }) =>
+  decide: ({ cluster, status }) =>
     status.clusterUuid === undefined && !isPlainOpenSearch(cluster) ? nothingToDo : undefined,
 };
 
 const writeFiles: LaneRule = {
   name: "writeFiles",
-  answer: (seen) => {
+  decide: (seen) => {
     const { cluster, material, status } = seen;
     if (!isPlainOpenSearch(cluster)) return undefined;
     const secret = securityFiles(cluster, documentsOf(seen));
@@ -46,7 +46,7 @@ const writeFiles: LaneRule = {
 /** Without the files everything that came from them would be deleted: it stays as it is until they are there again. */
 const filesMissing: LaneRule = {
   name: "filesMissing",
-  answer: ({ cluster, security: { files } }) => {
+  decide: ({ cluster, security: { files } }) => {
     // As it was read for this very decision: another watch may still show the Secret.
     if (files?.isMissing !== true) return undefined;
     const name = cluster.security.securityConfigSecret ?? "";
@@ -60,19 +60,19 @@ const filesMissing: LaneRule = {
 
 const unreadableFiles: LaneRule = {
   name: "unreadableFiles",
-  answer: ({ security: { files }, cluster }) =>
-    files === undefined || files.faults.length === 0
+  decide: ({ security: { files }, cluster }) =>
+    files === undefined || files.problems.length === 0
       ? undefined
       : refuses(
           searchReasons.securityRefused,
-          `Secret ${cluster.security.securityConfigSecret ?? ""}: ${firstTen(files.faults, "; ")}. Nothing of it is applied.`,
+          `Secret ${cluster.security.securityConfigSecret ?? ""}: ${firstTen(files.problems, "; ")}. Nothing of it is applied.`,
         ),
 };
 
 /** The hash is made once per version of the Secret and written down before it is used: bcrypt gives another one each time. */
 const hashPassword: LaneRule = {
   name: "hashPassword",
-  answer: (seen) => {
+  decide: (seen) => {
     if (seen.material.adminPassword.login === undefined)
       return awaits(searchReasons.awaitingMaterial, "The password of the administrator is not there yet.", {
         actor: "user",
@@ -106,7 +106,7 @@ function hashOf({ security }: Seen, { login, version }: AccountFact): string | u
 /** Until every document is there: what was interrupted is continued. Only what is absent is made, and `perform` reads once more before. */
 const initialise: LaneRule = {
   name: "initialise",
-  answer: (seen) => {
+  decide: (seen) => {
     const { hasIndex } = seen.security;
     if (!hasIndex.isKnown)
       return awaits(
@@ -162,7 +162,7 @@ function wantedEntities(seen: Seen): readonly WantedEntity[] {
 /** After the first load, which takes the engine some seconds, entities can be written one by one. */
 const awaitServing: LaneRule = {
   name: "awaitServing",
-  answer: ({ security, pods }) => {
+  decide: ({ security, pods }) => {
     if (security.serving.size > 0 || pods.length === 0) return undefined;
     return awaits(searchReasons.awaitingMaterial, "The nodes have not loaded users and roles yet.", {
       actor: "engine",
@@ -174,7 +174,7 @@ const awaitServing: LaneRule = {
 /** What changed in our set since it was applied; what was never in it belongs to others and stays. */
 const mergeEntities: LaneRule = {
   name: "mergeEntities",
-  answer: (seen) => {
+  decide: (seen) => {
     const wanted = wantedEntities(seen);
     const { applied } = seen.security;
     const changed = wanted.filter((entity) => applied.entities[entityKey(entity)] !== digestOf(entity.body));
@@ -206,7 +206,7 @@ function dropEntity(key: string): SearchAction {
 /** One data node would stay yellow for ever: the plugin asks for a replica that has no place. */
 const fitAuditIndex: LaneRule = {
   name: "fitAuditIndex",
-  answer: ({ cluster, security: { applied } }) =>
+  decide: ({ cluster, security: { applied } }) =>
     !hasAuditIndex(cluster) || applied.isAuditFitted === true
       ? undefined
       : awaits(searchReasons.awaitingMaterial, "The index of the audit log fits its copies to the nodes.", {
@@ -230,6 +230,6 @@ export const securityLane: SearchLane = {
     awaitServing,
     mergeEntities,
     fitAuditIndex,
-    { name: "applied", answer: () => nothingToDo },
+    { name: "applied", decide: () => nothingToDo },
   ],
 };

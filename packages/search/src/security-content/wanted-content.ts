@@ -46,7 +46,7 @@ export function wantedContent(
   const given = { ...nothingGiven, ...files?.documents };
   return {
     ...given,
-    roles: { ...given.roles, ...(monitoring === undefined ? {} : { [monitoringRole]: readsFigures }) },
+    roles: { ...given.roles, ...(monitoring === undefined ? {} : { [monitoringRole]: readsMetrics }) },
     internalusers: {
       ...given.internalusers,
       ...(dashboards === undefined ? {} : { [dashboards.username]: dashboardsEntry(dashboards) }),
@@ -75,7 +75,7 @@ export interface OwnUsers {
 }
 
 /** Reads alone, and of no document: figures of the cluster, and which snapshots there are. */
-const readsFigures: JsonObject = {
+const readsMetrics: JsonObject = {
   description: "Figures for monitoring",
   cluster_permissions: ["cluster:monitor/*", "cluster:admin/repository/get", "cluster:admin/snapshot/get"],
 };

@@ -22,7 +22,7 @@ import { monitoringLabels } from "../workload/monitoring-names.ts";
 /** Applied always; the runtime writes only what differs. */
 const keepObjects: LaneRule = {
   name: "keepObjects",
-  answer: (seen) => {
+  decide: (seen) => {
     const { cluster } = seen;
     return {
       actions: [

@@ -1,7 +1,7 @@
 import { digestOf } from "@quartermaster/runtime";
 
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
-import { mergeWishes } from "./merge-wishes.ts";
+import { mergeSettings } from "./merge-settings.ts";
 
 /** Contents that are not in the spec, as digests. */
 export interface FollowedInputs {
@@ -27,8 +27,8 @@ export function poolInputsHash(cluster: SearchCluster, pool: NodePool, followed:
     keystore: cluster.keystore,
     security: {
       isEnabled: security.isEnabled,
-      transport: leafSource(security.transport),
-      http: leafSource(security.http),
+      transport: certificateSource(security.transport),
+      http: certificateSource(security.http),
       adminDns: security.adminDns,
       nodeDns: security.nodeDns,
     },
@@ -36,7 +36,7 @@ export function poolInputsHash(cluster: SearchCluster, pool: NodePool, followed:
     jvm: pool.jvm,
     resources: pool.resources,
     storage: pool.storage.kind,
-    pod: mergeWishes(cluster.pod, pool.pod),
+    pod: mergeSettings(cluster.pod, pool.pod),
     restart: cluster.requests.restart,
     ...(cluster.requests.restartPools[pool.name] === undefined
       ? {}
@@ -46,6 +46,6 @@ export function poolInputsHash(cluster: SearchCluster, pool: NodePool, followed:
 }
 
 /** New certificates are taken live; another place to read them from is not. */
-function leafSource({ isEnabled, isGenerated, secret }: SearchCluster["security"]["http"]): object {
+function certificateSource({ isEnabled, isGenerated, secret }: SearchCluster["security"]["http"]): object {
   return { isEnabled, isGenerated, secret: isGenerated ? undefined : secret };
 }

@@ -2,11 +2,11 @@ import { type JsonObject, textOf, withoutFields } from "@quartermaster/runtime";
 import type { EnvVar, PodTemplate } from "@quartermaster/runtime/kinds";
 
 import { podDialect } from "../distributions/distributions.ts";
-import { markAnnotations } from "../marks.ts";
-import type { NodePool, PodWish, SearchCluster } from "../model/search-cluster.ts";
+import type { NodePool, PodSettings, SearchCluster } from "../model/search-cluster.ts";
+import { ownerAnnotations } from "../owner-labels.ts";
 import { podLabels } from "./cluster-labels.ts";
 import { jvmOptions } from "./jvm-options.ts";
-import { mergeFields, mergeWishes } from "./merge-wishes.ts";
+import { mergeFields, mergeSettings } from "./merge-settings.ts";
 import { nodeSettings, transportPort } from "./node-settings.ts";
 import { poolVolumes, type PoolVolumes } from "./pool-volumes.ts";
 import { prepareCommand, prepareContainer } from "./prepare.ts";
@@ -16,22 +16,22 @@ import { prepareCommand, prepareContainer } from "./prepare.ts";
  * pods is laid over ours, except for volumes and containers of ours.
  */
 export function poolPod(cluster: SearchCluster, pool: NodePool, inputsHash: string): PodTemplate {
-  const wish = mergeWishes(cluster.pod, pool.pod);
-  const mounted = poolVolumes(cluster, pool, wish.volumes);
+  const settings = mergeSettings(cluster.pod, pool.pod);
+  const mounted = poolVolumes(cluster, pool, settings.volumes);
   const spec = {
-    ...mergeFields(podDefaults(cluster), withoutFields(wish.spec, fieldsOfOurs)),
+    ...mergeFields(podDefaults(cluster), withoutFields(settings.spec, fieldsOfOurs)),
     initContainers: [
-      ...(wish.setsMaxMapCount ? [maxMapCountContainer(cluster)] : []),
+      ...(settings.setsMaxMapCount ? [maxMapCountContainer(cluster)] : []),
       prepare(cluster, pool, mounted),
-      ...wish.initContainers,
+      ...settings.initContainers,
     ],
-    containers: [engineContainer(cluster, pool, { wish, mounted }), ...wish.sidecars],
+    containers: [engineContainer(cluster, pool, { settings, mounted }), ...settings.sidecars],
     volumes: mounted.volumes,
   };
   return {
     metadata: {
-      labels: { ...wish.labels, ...podLabels(cluster, pool) },
-      annotations: { ...wish.annotations, [markAnnotations.inputsHash]: inputsHash },
+      labels: { ...settings.labels, ...podLabels(cluster, pool) },
+      annotations: { ...settings.annotations, [ownerAnnotations.inputsHash]: inputsHash },
     },
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- ours is typed above; what authors add passes through unread
     spec: spec as unknown as PodTemplate["spec"],
@@ -94,17 +94,21 @@ function prepare(cluster: SearchCluster, pool: NodePool, { prepareMounts }: Pool
   };
 }
 
-interface EngineParts {
-  readonly wish: PodWish;
+interface EngineOptions {
+  readonly settings: PodSettings;
   readonly mounted: PoolVolumes;
 }
 
-function engineContainer(cluster: SearchCluster, pool: NodePool, { wish, mounted }: EngineParts): JsonObject {
+function engineContainer(
+  cluster: SearchCluster,
+  pool: NodePool,
+  { settings, mounted }: EngineOptions,
+): JsonObject {
   const { engine } = podDialect(cluster);
   const ours: JsonObject = {
     name: engine,
     ...imageOf(cluster),
-    ...(wish.command === undefined ? {} : { command: ["/bin/bash", "-c", wish.command] }),
+    ...(settings.command === undefined ? {} : { command: ["/bin/bash", "-c", settings.command] }),
     env: engineEnvironment(cluster, pool),
     ports: [
       { name: "http", containerPort: cluster.httpPort, protocol: "TCP" },
@@ -115,7 +119,7 @@ function engineContainer(cluster: SearchCluster, pool: NodePool, { wish, mounted
     ...(pool.resources === undefined ? {} : { resources: pool.resources }),
     ...probes(cluster),
   };
-  const merged = mergeFields(ours, withoutFields(wish.container, containerFieldsOfOurs));
+  const merged = mergeFields(ours, withoutFields(settings.container, containerFieldsOfOurs));
   return { ...merged, env: withIdentity(merged["env"]) };
 }
 

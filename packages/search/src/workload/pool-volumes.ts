@@ -2,7 +2,11 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { Volume, VolumeMount } from "@quartermaster/runtime/kinds";
 
 import { podDialect } from "../distributions/distributions.ts";
-import { certificateFolder, fileRealmFolder, securityFilesFolder } from "../distributions/pod-dialect.ts";
+import {
+  certificateDirectory,
+  fileRealmDirectory,
+  securityFilesDirectory,
+} from "../distributions/pod-dialect.ts";
 import { clusterNames, poolNames } from "../model/cluster-names.ts";
 import {
   isManagerPool,
@@ -96,11 +100,11 @@ function certificateVolumes(cluster: SearchCluster): readonly MountedVolume[] {
   const names = clusterNames(cluster);
   if (!security.isEnabled) return [];
   const layers = [
-    { layer: "transport", wish: security.transport, own: names.transportCertificate },
-    { layer: "http", wish: security.http, own: names.httpCertificate },
-  ].filter(({ wish }) => wish.isEnabled);
-  const sources = layers.flatMap(({ layer, wish, own }) => [
-    secretSource(wish.isGenerated ? own : (wish.secret ?? own), [
+    { layer: "transport", settings: security.transport, own: names.transportCertificate },
+    { layer: "http", settings: security.http, own: names.httpCertificate },
+  ].filter(({ settings }) => settings.isEnabled);
+  const sources = layers.flatMap(({ layer, settings, own }) => [
+    secretSource(settings.isGenerated ? own : (settings.secret ?? own), [
       { key: "tls.crt", path: `${layer}.crt` },
       { key: "tls.key", path: `${layer}.key` },
     ]),
@@ -109,7 +113,7 @@ function certificateVolumes(cluster: SearchCluster): readonly MountedVolume[] {
   return [
     {
       volume: { name: "certificates", projected: { defaultMode: 0o440, sources } },
-      mount: { name: "certificates", mountPath: `${home}/config/${certificateFolder}`, readOnly: true },
+      mount: { name: "certificates", mountPath: `${home}/config/${certificateDirectory}`, readOnly: true },
     },
   ];
 }
@@ -125,7 +129,11 @@ function fileRealmVolumes(cluster: SearchCluster): readonly MountedVolume[] {
   return [
     {
       volume: { name: "file-realm", secret: { secretName: clusterNames(cluster).fileRealm, items } },
-      mount: { name: "file-realm", mountPath: `${cluster.home}/config/${fileRealmFolder}`, readOnly: true },
+      mount: {
+        name: "file-realm",
+        mountPath: `${cluster.home}/config/${fileRealmDirectory}`,
+        readOnly: true,
+      },
     },
   ];
 }
@@ -143,7 +151,7 @@ function securityFileVolumes(cluster: SearchCluster): readonly MountedVolume[] {
           sources: [{ secret: { name: clusterNames(cluster).securityFiles } }],
         },
       },
-      mount: { name, mountPath: `${cluster.home}/config/${securityFilesFolder}`, readOnly: true },
+      mount: { name, mountPath: `${cluster.home}/config/${securityFilesDirectory}`, readOnly: true },
     },
   ];
 }

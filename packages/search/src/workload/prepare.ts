@@ -1,5 +1,9 @@
 import { podDialect } from "../distributions/distributions.ts";
-import { certificateFolder, fileRealmFolder, securityFilesFolder } from "../distributions/pod-dialect.ts";
+import {
+  certificateDirectory,
+  fileRealmDirectory,
+  securityFilesDirectory,
+} from "../distributions/pod-dialect.ts";
 import type { KeystoreEntry, SearchCluster } from "../model/search-cluster.ts";
 
 /** Name of the init container that composes the configuration. */
@@ -48,10 +52,10 @@ function preparePaths({ home }: SearchCluster): readonly string[] {
 }
 
 function keystoreArguments({ keys }: KeystoreEntry, index: number): readonly string[] {
-  const folder = keystorePath(index);
+  const directory = keystorePath(index);
   const named = Object.keys(keys).toSorted();
-  if (named.length === 0) return ["all", folder];
-  return named.flatMap((key) => ["one", `${folder}/${key}`, keys[key] === "" ? key : (keys[key] ?? key)]);
+  if (named.length === 0) return ["all", directory];
+  return named.flatMap((key) => ["one", `${directory}/${key}`, keys[key] === "" ? key : (keys[key] ?? key)]);
 }
 
 /** What `prepare` said when it ended; empty when it had nothing to say. The node starts without mmap if it begins so. */
@@ -75,9 +79,9 @@ rm -rf "$config" "$prepared/bin" "$prepared/plugins"
 mkdir -p "$config"
 cp -R "$home/config/." "$config/"
 chmod -R u+rwX "$config"
-mkdir -p "$config/${certificateFolder}" "$config/${fileRealmFolder}" "$config/${securityFilesFolder}"
+mkdir -p "$config/${certificateDirectory}" "$config/${fileRealmDirectory}" "$config/${securityFilesDirectory}"
 if [ "$realm" = file-realm ]; then
-  for file in users users_roles; do ln -sf "${fileRealmFolder}/$file" "$config/$file"; done
+  for file in users users_roles; do ln -sf "${fileRealmDirectory}/$file" "$config/$file"; done
 fi
 export OPENSEARCH_PATH_CONF=$config ES_PATH_CONF=$config
 pairs=()

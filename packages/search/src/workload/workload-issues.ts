@@ -94,13 +94,13 @@ function isSettingName(key: string): boolean {
   return /^[A-Za-z][A-Za-z0-9_.-]*$/.test(key);
 }
 
-interface PluginPlace {
+interface PluginLocation {
   readonly path: string;
   readonly pluginHosts: readonly string[];
 }
 
 /** Plugins are code in the pods. By its name, the engine's tool takes one from its makers and checks the signature. */
-function pluginIssues(plugin: string, { path, pluginHosts }: PluginPlace): readonly SpecIssue[] {
+function pluginIssues(plugin: string, { path, pluginHosts }: PluginLocation): readonly SpecIssue[] {
   if (/^[a-z][a-z0-9-]*$/.test(plugin)) return [];
   const url = URL.canParse(plugin) ? new URL(plugin) : undefined;
   const isAllowed = url?.protocol === "https:" && url.username === "" && pluginHosts.includes(url.host);

@@ -34,20 +34,20 @@ async function dialled(dial: ServiceDoor["dial"]): Promise<Socket> {
 }
 
 /** Asks a Service in the cluster; rejects where its certificate is not the right one. */
-export async function askService(
+export async function queryService(
   { dial, tls }: ServiceDoor,
   path: string,
 ): Promise<{ readonly status: number; readonly body: string }> {
   const socket = await dialled(dial);
   const createConnection = (): Socket => (tls === undefined ? socket : connect({ socket, ...tls }));
-  const asked = request({ createConnection, path, headers: { connection: "close" }, timeout: 10_000 });
+  const requested = request({ createConnection, path, headers: { connection: "close" }, timeout: 10_000 });
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: string }>();
-  asked.once("timeout", () => asked.destroy(new Error("no answer within 10 s")));
-  asked.once("error", reject);
-  asked.once("response", (answer) => {
-    text(answer).then((body) => resolve({ status: answer.statusCode ?? 0, body }), reject);
+  requested.once("timeout", () => requested.destroy(new Error("no answer within 10 s")));
+  requested.once("error", reject);
+  requested.once("response", (response) => {
+    text(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
   });
-  asked.end();
+  requested.end();
   try {
     return await promise;
   } finally {

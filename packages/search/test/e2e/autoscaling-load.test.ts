@@ -80,13 +80,13 @@ describe.runIf(isCampaign && hasRealNodes())("auto-scaling under load, on real n
       await real.until(hasDataNodes(2));
       const shrunkAfter = seconds();
       expect(await steady.end()).toMatchObject({ failed: [], lost: [], red: 0 });
-      await real.ask("/clicks/_refresh", { method: "POST" });
-      const { body } = await real.ask("/clicks/_count");
+      await real.request("/clicks/_refresh", { method: "POST" });
+      const { body } = await real.request("/clicks/_count");
       expect(JSON.parse(body)).toMatchObject({ count: clicks.written });
-      const settings = await real.ask("/_cluster/settings?flat_settings=true");
+      const settings = await real.request("/_cluster/settings?flat_settings=true");
       expect(JSON.parse(settings.body)).toEqual({ persistent: {}, transient: {} });
-      const figures = { grownAfter, shrunkAfter, written: clicks.written + steady.written };
-      process.stdout.write(`${JSON.stringify(figures)}\n`);
+      const metrics = { grownAfter, shrunkAfter, written: clicks.written + steady.written };
+      process.stdout.write(`${JSON.stringify(metrics)}\n`);
     },
     20 * minute,
   );

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 
 import { exporterSeries } from "../../src/exporter/index.ts";
-import { askService } from "./ask-service.ts";
+import { queryService } from "./ask-service.ts";
 import { writeExporterImage } from "./exporter-image.ts";
 import { isReady, type RealSearch, startRealSearch } from "./real-search.ts";
 
@@ -43,7 +43,7 @@ describe.runIf(hasRealNodes())("an ElasticsearchCluster on a real node", () => {
   beforeAll(async () => {
     using exporter = writeExporterImage();
     real = await startRealSearch({
-      images: [exporter.folder],
+      images: [exporter.directory],
       kind,
       namespace,
       name,
@@ -71,12 +71,12 @@ describe.runIf(hasRealNodes())("an ElasticsearchCluster on a real node", () => {
         capacity: { desiredNodes: 1, presentNodes: 1, memoryBytes: 2 ** 30 },
         license: { type: "trial", state: "Applied" },
       });
-      const { status: code, body } = await real.ask("/_license", {
+      const { status: code, body } = await real.request("/_license", {
         login: await real.login(`${name}-operator-password`),
       });
       expect([code, body]).toEqual([200, expect.stringContaining('"trial"')]);
-      expect((await real.ask("/_license", { login: "elastic:changeme" })).status).toBe(401);
-      expect((await real.ask("/_cluster/health")).status).toBe(200);
+      expect((await real.request("/_license", { login: "elastic:changeme" })).status).toBe(401);
+      expect((await real.request("/_cluster/health")).status).toBe(200);
     },
     8 * minute,
   );
@@ -86,7 +86,7 @@ describe.runIf(hasRealNodes())("an ElasticsearchCluster on a real node", () => {
     async () => {
       await real.until((each) => isReady(each) && each.status?.monitoring?.exporter === "Ready");
       const dial = async (): Promise<Socket> => await real.dialService(`${name}-exporter`, 9114);
-      const { body: page } = await askService({ dial }, "/metrics");
+      const { body: page } = await queryService({ dial }, "/metrics");
       expect(page).toContain(`opensearch_cluster_nodes_number{cluster="${name}"} 1\n`);
       const absent = exporterSeries.filter((each) => !page.includes(`# TYPE ${each.name} `));
       expect(absent.map((each) => each.name)).toEqual([
@@ -95,10 +95,10 @@ describe.runIf(hasRealNodes())("an ElasticsearchCluster on a real node", () => {
       const failed = [...page.matchAll(/read_success\{.*part="(\w+)"\} 0/g)].map(([, part]) => part);
       expect(failed).toEqual(["snapshots"]);
       const login = await real.login(`${name}-monitoring-password`);
-      expect((await real.ask("/_cluster/health", { login })).status).toBe(200);
-      expect((await real.ask("/books/_doc/9", { login, method: "PUT", body: { title: "no" } })).status).toBe(
-        403,
-      );
+      expect((await real.request("/_cluster/health", { login })).status).toBe(200);
+      expect(
+        (await real.request("/books/_doc/9", { login, method: "PUT", body: { title: "no" } })).status,
+      ).toBe(403);
     },
     4 * minute,
   );
@@ -116,11 +116,11 @@ describe.runIf(hasRealNodes())("an ElasticsearchCluster on a real node", () => {
       );
       await eventually(
         async (see) =>
-          see((await real.ask("/_license", { login: "admin:another-Long-and-Winding-0road" })).status) ===
+          see((await real.request("/_license", { login: "admin:another-Long-and-Winding-0road" })).status) ===
           200,
         { withinMs: 3 * minute, everyMs: 1000 },
       );
-      expect((await real.ask("/_license", { login: old })).status).toBe(401);
+      expect((await real.request("/_license", { login: old })).status).toBe(401);
       const [after] = await Array.fromAsync(real.client.list(pods, { namespace }));
       expect(after?.metadata.uid).toBe(before?.metadata.uid);
       expect(after?.status?.containerStatuses?.[0]?.restartCount).toBe(0);

@@ -62,22 +62,22 @@ describe.runIf(isCampaign && hasRealNodes())("[as a pod] Elasticsearch", () => {
     const login = "operator:first-password";
     const health = await eventually(
       async (see) => {
-        const { status, body } = see(await made.ask(node, "/_cluster/health", { login }));
+        const { status, body } = see(await made.request(node, "/_cluster/health", { login }));
         return status === 200 && body.includes('"number_of_nodes":1') ? body : undefined;
       },
       { withinMs: 4 * minute, everyMs: 500 },
     );
     expect(health).toContain('"logs"');
-    const { body } = await made.ask(node, "/_license", { login });
+    const { body } = await made.request(node, "/_license", { login });
     expect(licenseSchema.parse(JSON.parse(body)).license).toEqual({ status: "active", type: "basic" });
-    expect((await made.ask(node, "/_license", { login: "operator:wrong" })).status).toBe(401);
+    expect((await made.request(node, "/_license", { login: "operator:wrong" })).status).toBe(401);
     await made.kubectl("wait", "--for=condition=Ready", "--timeout=60s", "pod/logs-nodes-0");
   });
 
   test("takes a password from the keystore that was filled from a Secret", async () => {
-    expect((await made.ask(node, "/_cluster/health", { login: "elastic:from-the-keystore" })).status).toBe(
-      200,
-    );
+    expect(
+      (await made.request(node, "/_cluster/health", { login: "elastic:from-the-keystore" })).status,
+    ).toBe(200);
   });
 
   test("lets a user in whose password was changed in the Secret, without a restart", async () => {
@@ -85,10 +85,10 @@ describe.runIf(isCampaign && hasRealNodes())("[as a pod] Elasticsearch", () => {
     await made.kubectl("annotate", "pod", "logs-nodes-0", "example.com/looked-at=1");
     await eventually(
       async (see) =>
-        see((await made.ask(node, "/_license", { login: "operator:second-password" })).status) === 200,
+        see((await made.request(node, "/_license", { login: "operator:second-password" })).status) === 200,
       { withinMs: 3 * minute, everyMs: 1000 },
     );
-    expect((await made.ask(node, "/_license", { login: "operator:first-password" })).status).toBe(401);
+    expect((await made.request(node, "/_license", { login: "operator:first-password" })).status).toBe(401);
     const restarts = await made.kubectl(
       "get",
       "pods",

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { connect, type ConnectionOptions, type PeerCertificate } from "node:tls";
 
-import { issueAuthority, issueCertificate, type Subject } from "@quartermaster/runtime/certificates";
+import { issueCa, issueCertificate, type Subject } from "@quartermaster/runtime/certificates";
 import {
   eventually,
   type LocalCluster,
@@ -21,19 +21,19 @@ import { poolInputsHash } from "../../src/workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../../src/workload/pool-stateful-set.ts";
 
 /** A certificate and its key, in PEM. */
-export type CertifiedKey = Awaited<ReturnType<typeof issueAuthority>>;
+export type CertifiedKey = Awaited<ReturnType<typeof issueCa>>;
 
 /** Heap and compiler for tests: three nodes on two cores. */
 export const leanJvm = "-Xms384m -Xmx384m -XX:TieredStopAtLevel=1 -XX:-AlwaysPreTouch";
 
 /** An engine's answer. */
-export interface Answer {
+export interface Reply {
   readonly status: number;
   readonly body: string;
 }
 
 /** How to ask. */
-export interface Question {
+export interface Query {
   readonly method?: string;
   readonly body?: unknown;
   /** `user:password`; without it the administrator's certificate speaks. */
@@ -44,12 +44,12 @@ export interface Question {
 export interface EnginePods extends AsyncDisposable {
   readonly cluster: LocalCluster;
   readonly pods: PodReach;
-  readonly authority: CertifiedKey;
+  readonly ca: CertifiedKey;
   /** Runs kubectl in the engine's namespace; throws on failure. */
   kubectl(...args: readonly string[]): Promise<string>;
   apply(...objects: readonly object[]): Promise<void>;
   /** Asks a pod, by its address, or whatever else has one. */
-  ask(host: string, path: string, question?: Question): Promise<Answer>;
+  request(host: string, path: string, question?: Query): Promise<Reply>;
   /** What a pod serves to clients now. */
   served(host: string): Promise<PeerCertificate>;
   issue(subject: Subject): Promise<CertifiedKey>;
@@ -65,7 +65,7 @@ export async function startEnginePods(
 ): Promise<EnginePods> {
   const { distribution, version } = search;
   const image = await provideEngineImage({ engine: distribution, version, report: printNotes });
-  const cluster = await startLocalCluster({ nodes, images: [image.folder] });
+  const cluster = await startLocalCluster({ nodes, images: [image.directory] });
   try {
     const made = await assemble(cluster, search);
     await made.apply(...objects, ...objectsOf(search));
@@ -102,14 +102,14 @@ let serial = 0x10;
 const validity = { notBeforeMs: Date.UTC(2020, 0, 1), notAfterMs: Date.UTC(2045, 0, 1) };
 
 async function assemble(cluster: LocalCluster, search: SearchCluster): Promise<EnginePods> {
-  const pods = await reachPods(cluster.folder);
-  const authority = await issueAuthority({
+  const pods = await reachPods(cluster.directory);
+  const ca = await issueCa({
     subject: { commonName: search.name, organizationalUnits: ["authority"] },
     serial: "01",
     validity,
   });
   const issue = async (subject: Subject): Promise<CertifiedKey> =>
-    await issueCertificate(authority, {
+    await issueCertificate(ca, {
       subject,
       usages: ["server", "client"],
       dnsNames: [search.serviceName],
@@ -122,19 +122,19 @@ async function assemble(cluster: LocalCluster, search: SearchCluster): Promise<E
     const input = JSON.stringify({ apiVersion: "v1", kind: "List", items: objects });
     await run(cluster, search, { args: ["apply", "--server-side", "--force-conflicts", "-f", "-"], input });
   };
-  const secure = { ca: authority.certificatePem, servername: search.serviceName };
-  await apply(namespaceOf(search), ...(await certificatesOf(search, { issue, authority })));
+  const secure = { ca: ca.certificatePem, servername: search.serviceName };
+  await apply(namespaceOf(search), ...(await certificatesOf(search, { issue, ca })));
   return {
     cluster,
     pods,
-    authority,
+    ca,
     kubectl,
     apply,
     issue,
-    ask: async (host, path, question = {}) => {
+    request: async (host, path, question = {}) => {
       const socket = await pods.dial({ host, port: search.httpPort });
       const client = question.login === undefined ? { cert: admin.certificatePem, key: admin.keyPem } : {};
-      return await askOver({ ...secure, ...client, socket }, path, question);
+      return await requestOver({ ...secure, ...client, socket }, path, question);
     },
     served: async (host) => {
       const tls = connect({ ...secure, socket: await pods.dial({ host, port: search.httpPort }) });
@@ -194,26 +194,26 @@ function namespaceOf({ namespace }: SearchCluster): object {
 export function certificateSecret(
   search: SearchCluster,
   name: string,
-  { leaf, trust }: { readonly leaf: CertifiedKey; readonly trust: string },
+  { certificate: cert, trust }: { readonly certificate: CertifiedKey; readonly trust: string },
 ): object {
   return {
     apiVersion: "v1",
     kind: "Secret",
     metadata: { name, namespace: search.namespace },
     type: "kubernetes.io/tls",
-    stringData: { "tls.crt": leaf.certificatePem, "tls.key": leaf.keyPem, "ca.crt": trust },
+    stringData: { "tls.crt": cert.certificatePem, "tls.key": cert.keyPem, "ca.crt": trust },
   };
 }
 
 async function certificatesOf(
   search: SearchCluster,
-  { issue, authority }: Pick<EnginePods, "issue" | "authority">,
+  { issue, ca }: Pick<EnginePods, "issue" | "ca">,
 ): Promise<readonly object[]> {
   const { transportCertificate, httpCertificate } = clusterNames(search);
-  const trust = authority.certificatePem;
+  const trust = ca.certificatePem;
   return [
-    certificateSecret(search, transportCertificate, { leaf: await issue(nodeSubject(search)), trust }),
-    certificateSecret(search, httpCertificate, { leaf: await issue(nodeSubject(search)), trust }),
+    certificateSecret(search, transportCertificate, { certificate: await issue(nodeSubject(search)), trust }),
+    certificateSecret(search, httpCertificate, { certificate: await issue(nodeSubject(search)), trust }),
   ];
 }
 
@@ -230,14 +230,14 @@ async function run(
   return stdout;
 }
 
-async function askOver(
+async function requestOver(
   secure: ConnectionOptions,
   path: string,
-  { method = "GET", body, login }: Question,
-): Promise<Answer> {
+  { method = "GET", body, login }: Query,
+): Promise<Reply> {
   const payload = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
   const type = typeof body === "string" ? "application/x-ndjson" : "application/json";
-  const asked = request({
+  const requested = request({
     // Without an agent, the connection is this one and no other.
     createConnection: () => connect(secure),
     path,
@@ -246,12 +246,12 @@ async function askOver(
     ...(login === undefined ? {} : { auth: login }),
     ...(payload === undefined ? {} : { headers: { "content-type": type } }),
   });
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  asked.once("error", reject);
-  asked.once("timeout", () => asked.destroy(new Error("no answer in 30 s")));
-  asked.once("response", (answer) => {
-    text(answer).then((said) => resolve({ status: answer.statusCode ?? 0, body: said }), reject);
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+  requested.once("error", reject);
+  requested.once("timeout", () => requested.destroy(new Error("no answer in 30 s")));
+  requested.once("response", (response) => {
+    text(response).then((output) => resolve({ status: response.statusCode ?? 0, body: output }), reject);
   });
-  asked.end(payload);
+  requested.end(payload);
   return await promise;
 }

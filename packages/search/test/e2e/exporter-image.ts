@@ -6,15 +6,15 @@ import { join } from "node:path";
 const repository = join(import.meta.dirname, "../../../..");
 
 /** The exporter's image as an OCI layout, made as `make image` makes it; gone with the scope. */
-export function writeExporterImage(): Disposable & { readonly folder: string } {
+export function writeExporterImage(): Disposable & { readonly directory: string } {
   const root = mkdtempSync(join(tmpdir(), "exporter-image-"));
-  const folder = join(root, "image");
+  const directory = join(root, "image");
   const program = join(repository, "deploy/image/main.ts");
-  execFileSync(process.execPath, [program, "--image", "search-exporter", "--output", folder], {
+  execFileSync(process.execPath, [program, "--image", "search-exporter", "--output", directory], {
     stdio: ["ignore", "ignore", "inherit"],
   });
   return {
-    folder,
+    directory,
     [Symbol.dispose]: () => {
       rmSync(root, { recursive: true, force: true });
     },

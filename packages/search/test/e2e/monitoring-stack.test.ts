@@ -23,7 +23,7 @@ import { stackImages } from "../../src/model/read-monitoring.ts";
 import { ruleFile } from "../../src/monitoring/alert-rules.ts";
 import { panelQueries, panelsThatAreEmpty, panelsWithoutData } from "../support/panel-queries.ts";
 import { alertReceiver, receiversOf } from "./alert-receiver.ts";
-import { askService, type ServiceDoor, shownBy } from "./ask-service.ts";
+import { queryService, type ServiceDoor, shownBy } from "./ask-service.ts";
 import { leanJvm } from "./engine-pods.ts";
 import { writeExporterImage } from "./exporter-image.ts";
 import { isReady, type RealSearch, startRealSearch } from "./real-search.ts";
@@ -87,15 +87,15 @@ const sentSchema = z.array(
 const served = ["prometheus", "alertmanager"] as const;
 
 /** Only in a campaign: it takes an engine cluster of its own, and minutes. */
-const isAsked = hasRealNodes() && process.env["QM_CAMPAIGN"] === "1";
+const isRequested = hasRealNodes() && process.env["QM_CAMPAIGN"] === "1";
 
-describe.runIf(isAsked)("a standalone stack on real nodes", () => {
+describe.runIf(isRequested)("a standalone stack on real nodes", () => {
   let real: RealSearch;
 
   beforeAll(async () => {
     using exporter = writeExporterImage();
     real = await startRealSearch({
-      images: [exporter.folder, ...(await provideStackImages())],
+      images: [exporter.directory, ...(await provideStackImages())],
       kind: openSearchCluster.kind,
       namespace,
       name,
@@ -124,7 +124,7 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
 
   async function part(of: (typeof served)[number]): Promise<(path: string) => Promise<string>> {
     const door = await doorOf(of);
-    return async (path) => (await askService(door, path)).body;
+    return async (path) => (await queryService(door, path)).body;
   }
 
   async function stackPods(): Promise<readonly string[]> {
@@ -171,7 +171,7 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
         async (see) => see(await prometheus("/api/v1/rules")).split('"health":"ok"').length === 19,
         { withinMs: 2 * minute, everyMs: 1000 },
       );
-      const plain = await askService(
+      const plain = await queryService(
         { dial: async () => await real.dialService(`${name}-prometheus`, 9090) },
         "/-/ready",
       );
@@ -180,7 +180,7 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
         dial: async () => await real.dialService(`${name}-alertmanager`, 9093),
         tls: { ca: "", servername: `${name}-alertmanager.${namespace}.svc` },
       };
-      await expect(askService(wrong, "/-/ready")).rejects.toThrow(/certificate/);
+      await expect(queryService(wrong, "/-/ready")).rejects.toThrow(/certificate/);
     },
     10 * minute,
   );
@@ -193,7 +193,7 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
       const queries = panelQueries({ namespace, cluster: name });
       const empty = await eventually(
         async (see) => {
-          await real.ask("/orders/_search?q=*");
+          await real.request("/orders/_search?q=*");
           const found = see(await panelsThatAreEmpty(queries, prometheus));
           return found.length <= Object.keys(panelsWithoutData).length ? found : undefined;
         },
@@ -251,33 +251,33 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
 
   /** `qm search dashboards`, through the API server. Run beside this process, which is where the operator lives. */
   async function drawPage(): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), "dashboard-"));
-    const file = join(folder, "overview.html");
+    const directory = mkdtempSync(join(tmpdir(), "dashboard-"));
+    const file = join(directory, "overview.html");
     const program = join(import.meta.dirname, "../../../../apps/cli/src/main.ts");
-    const words = ["search", "dashboards", name, "-n", namespace, "--since", "30m", "-o", file];
+    const text = ["search", "dashboards", name, "-n", namespace, "--since", "30m", "-o", file];
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      [program, ...words, "--kubeconfig", real.kubeconfigPath],
+      [program, ...text, "--kubeconfig", real.kubeconfigPath],
       { encoding: "utf8" },
     );
     expect(stdout).toContain("8 of 9 panels have data");
     expect(readFileSync(file, "utf8")).toContain(`<h1>${namespace}/${name}: overview</h1>`);
-    rmSync(folder, { recursive: true });
+    rmSync(directory, { recursive: true });
   }
 
   /** With `QM_RECORD`, a file: writes what Prometheus answered to the overview, for tests that draw it without a cluster. */
-  async function record(ask: (path: string) => Promise<string>): Promise<void> {
+  async function record(request: (path: string) => Promise<string>): Promise<void> {
     const file = process.env["QM_RECORD"];
     if (file === undefined) return;
     const to = Math.floor(Date.now() / 1000);
-    const answers: Record<string, unknown> = {};
+    const responses: Record<string, unknown> = {};
     for (const { panel, expr } of panelQueries({ namespace, cluster: name })) {
       if (!panel.startsWith("overview: ")) continue;
       const query = encodeURIComponent(expr);
       const path = `/api/v1/query_range?query=${query}&start=${String(to - 600)}&end=${String(to)}&step=10`;
-      answers[expr] = JSON.parse(await ask(path));
+      responses[expr] = JSON.parse(await request(path));
     }
-    writeFileSync(file, JSON.stringify({ toSeconds: to, answers }));
+    writeFileSync(file, JSON.stringify({ toSeconds: to, responses }));
   }
 
   async function scaleData(replicas: number): Promise<void> {
@@ -291,20 +291,20 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
       await real.stop();
       await shortenWaits();
       const [prometheus, alertmanager] = [await part("prometheus"), await part("alertmanager")];
-      const patience = { withinMs: 4 * minute, everyMs: 500 };
-      const answered = async (ask: (path: string) => Promise<string>, path: string): Promise<string> => {
+      const timeout = { withinMs: 4 * minute, everyMs: 500 };
+      const responded = async (request: (path: string) => Promise<string>, path: string): Promise<string> => {
         try {
-          return await ask(path);
+          return await request(path);
         } catch (error) {
           // Its pod is on its way.
           return String(error);
         }
       };
       await eventually(async (see) => {
-        const said = see(await answered(prometheus, "/api/v1/query?query=opensearch_cluster_status"));
-        const rules = await answered(prometheus, "/api/v1/rules");
-        return said.includes(`"cluster":"${name}"`) && rules.split('"duration":20').length === 19;
-      }, patience);
+        const output = see(await responded(prometheus, "/api/v1/query?query=opensearch_cluster_status"));
+        const rules = await responded(prometheus, "/api/v1/rules");
+        return output.includes(`"cluster":"${name}"`) && rules.split('"duration":20').length === 19;
+      }, timeout);
       const times: Record<string, number> = {};
       let lastMs = performance.now();
       const lap = (what: string): void => {
@@ -315,26 +315,26 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
         const { data } = alertsSchema.parse(JSON.parse(await prometheus("/api/v1/alerts")));
         return data.alerts.find(({ labels }) => labels["alertname"] === "NodeMissing")?.state;
       };
-      const told = async (): Promise<string> => {
-        const { body } = await askService(
+      const reported = async (): Promise<string> => {
+        const { body } = await queryService(
           { dial: async () => await real.dialService("pager", 8080) },
           "/alerts",
         );
         return body;
       };
-      const hasTold = async (status: string): Promise<boolean> =>
-        (await told())
+      const hasReported = async (status: string): Promise<boolean> =>
+        (await reported())
           .split("\n")
           .some(
             (line) => line.includes('"alertname":"NodeMissing"') && line.includes(`"status":"${status}"`),
           );
 
       await scaleData(1);
-      await eventually(async (see) => see(await stateOf()) === "pending", patience);
+      await eventually(async (see) => see(await stateOf()) === "pending", timeout);
       lap("pending");
-      await eventually(async (see) => see(await stateOf()) === "firing", patience);
+      await eventually(async (see) => see(await stateOf()) === "firing", timeout);
       lap("firing");
-      await eventually(async () => await hasTold("firing"), patience);
+      await eventually(async () => await hasReported("firing"), timeout);
       lap("receiver told");
       const sent = sentSchema.parse(JSON.parse(await alertmanager("/api/v2/alerts")));
       const [missing] = sent.filter(({ labels }) => labels["alertname"] === "NodeMissing");
@@ -342,12 +342,12 @@ describe.runIf(isAsked)("a standalone stack on real nodes", () => {
         labels: { namespace, cluster: name, severity: "warning" },
         receivers: [{ name: "pager" }],
       });
-      expect(await hasTold("resolved")).toBe(false);
+      expect(await hasReported("resolved")).toBe(false);
 
       await scaleData(2);
-      await eventually(async (see) => see(await stateOf()) === undefined, patience);
+      await eventually(async (see) => see(await stateOf()) === undefined, timeout);
       lap("resolved");
-      await eventually(async () => await hasTold("resolved"), patience);
+      await eventually(async () => await hasReported("resolved"), timeout);
       lap("receiver told of the end");
       process.stdout.write(`NodeMissing, seconds from step to step: ${JSON.stringify(times)}\n`);
 

@@ -73,7 +73,7 @@ describe.runIf(isCampaign && hasRealNodes())("[as pods] OpenSearch: managers and
   test("form one cluster, in a namespace that enforces the restricted profile, and answer over TLS", async () => {
     const health = await eventually(
       async (see) => {
-        const { status, body } = see(await made.ask(manager, "/_cluster/health"));
+        const { status, body } = see(await made.request(manager, "/_cluster/health"));
         const found = status === 200 ? healthSchema.parse(JSON.parse(body)) : undefined;
         return found?.number_of_nodes === pods.length ? found : undefined;
       },
@@ -106,21 +106,21 @@ describe.runIf(isCampaign && hasRealNodes())("[as pods] OpenSearch: managers and
         ])
       ).code;
     expect(await inside("true")).toBe(0);
-    for (const folder of [
+    for (const directory of [
       "/",
       "/usr/share/opensearch",
       "/usr/share/opensearch/bin",
       "/usr/share/opensearch/plugins",
     ])
-      expect(await inside(`touch ${folder}/x 2>/dev/null`), folder).not.toBe(0);
+      expect(await inside(`touch ${directory}/x 2>/dev/null`), directory).not.toBe(0);
     expect(await inside("[ -e /var/run/secrets/kubernetes.io ]")).not.toBe(0);
   });
 
   test("say so where the machine allows too little mmap", async () => {
     const path = "jsonpath={.status.initContainerStatuses[0].state.terminated.message}";
-    const said = await made.kubectl("get", "pod", "logs-data-0", "-o", path);
+    const output = await made.kubectl("get", "pod", "logs-data-0", "-o", path);
     const isLow = Number(readFileSync("/proc/sys/vm/max_map_count", "utf8")) < 262_144;
-    expect(said.startsWith(mmapDisabled)).toBe(isLow);
+    expect(output.startsWith(mmapDisabled)).toBe(isLow);
   });
 
   test("are ready once security is initialised, and not before", async () => {
@@ -129,9 +129,9 @@ describe.runIf(isCampaign && hasRealNodes())("[as pods] OpenSearch: managers and
     expect(await ready()).toBe(each("false"));
     const settings = { "index.number_of_shards": 1, "index.auto_expand_replicas": "0-1" };
     expect(
-      (await made.ask(manager, "/.opendistro_security", { method: "PUT", body: { settings } })).status,
+      (await made.request(manager, "/.opendistro_security", { method: "PUT", body: { settings } })).status,
     ).toBe(200);
-    const bulk = await made.ask(manager, "/.opendistro_security/_bulk?refresh=true", {
+    const bulk = await made.request(manager, "/.opendistro_security/_bulk?refresh=true", {
       method: "POST",
       body: securityBulk(),
     });
@@ -142,32 +142,32 @@ describe.runIf(isCampaign && hasRealNodes())("[as pods] OpenSearch: managers and
   test("serve a user through the Service, with the documents of both data nodes", async () => {
     const api = "/_plugins/_security/api";
     const put = async (path: string, body: object): Promise<number> =>
-      (await made.ask(manager, `${api}/${path}`, { method: "PUT", body })).status;
+      (await made.request(manager, `${api}/${path}`, { method: "PUT", body })).status;
     expect(await put("internalusers/reader", { password: "a-Long-and-Winding-0road" })).toBe(201);
     expect(await put("rolesmapping/all_access", { users: ["reader"] })).toBe(201);
     const login = "reader:a-Long-and-Winding-0road";
     const service = await made.kubectl("get", "service", "logs", "-o", "jsonpath={.spec.clusterIP}");
     const index = { settings: { number_of_shards: 2, number_of_replicas: 1 } };
-    expect((await made.ask(service, "/books", { method: "PUT", body: index, login })).status).toBe(200);
-    const document = await made.ask(service, "/books/_doc/1?refresh=true", {
+    expect((await made.request(service, "/books", { method: "PUT", body: index, login })).status).toBe(200);
+    const document = await made.request(service, "/books/_doc/1?refresh=true", {
       method: "PUT",
       body: { title: "Emma" },
       login,
     });
     expect(document.status).toBe(201);
     await eventually(async (see) =>
-      see((await made.ask(service, "/_cluster/health", { login })).body).includes('"green"'),
+      see((await made.request(service, "/_cluster/health", { login })).body).includes('"green"'),
     );
-    expect((await made.ask(service, "/books/_search?q=title:emma", { login })).body).toContain('"Emma"');
-    expect((await made.ask(service, "/books/_search", { login: "reader:wrong" })).status).toBe(401);
+    expect((await made.request(service, "/books/_search?q=title:emma", { login })).body).toContain('"Emma"');
+    expect((await made.request(service, "/books/_search", { login: "reader:wrong" })).status).toBe(401);
   });
 
   test("serve a renewed certificate after kubelet's swap and a reload, without a restart", async () => {
     const { httpCertificate } = clusterNames(search);
     const before = await made.served(manager);
-    const leaf = await made.issue(nodeSubject(search));
+    const certificate = await made.issue(nodeSubject(search));
     await made.apply(
-      certificateSecret(search, httpCertificate, { leaf, trust: made.authority.certificatePem }),
+      certificateSecret(search, httpCertificate, { certificate, trust: made.ca.certificatePem }),
     );
     // A change of the pod makes kubelet look at its volumes at once; by itself it does so within 90 s.
     await made.kubectl("annotate", "pod", ...pods, "example.com/looked-at=1");
@@ -175,7 +175,7 @@ describe.runIf(isCampaign && hasRealNodes())("[as pods] OpenSearch: managers and
       const host = await made.podIp(pod);
       await eventually(
         async (see) => {
-          see(await made.ask(host, "/_plugins/_security/api/ssl/http/reloadcerts", { method: "PUT" }));
+          see(await made.request(host, "/_plugins/_security/api/ssl/http/reloadcerts", { method: "PUT" }));
           return (await made.served(host)).serialNumber !== before.serialNumber;
         },
         { withinMs: 3 * minute, everyMs: 1000 },

@@ -60,13 +60,13 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on
       expect(status).toMatchObject({ phase: "RUNNING", version: "2.19.4", availableNodes: 1 });
       expect(status?.access).toEqual({ service: `${name}.${namespace}.svc`, port: 9200 });
       const admin = await real.login(`${name}-admin-password`);
-      const users = await real.ask("/_plugins/_security/api/internalusers", { login: admin });
+      const users = await real.request("/_plugins/_security/api/internalusers", { login: admin });
       expect(Object.keys(JSON.parse(users.body) as object).toSorted()).toEqual([
         "admin",
         "quartermaster-operator",
       ]);
-      expect((await real.ask("/", { login: "admin:admin" })).status).toBe(401);
-      expect((await real.ask("/", { login: "kibanaserver:kibanaserver" })).status).toBe(401);
+      expect((await real.request("/", { login: "admin:admin" })).status).toBe(401);
+      expect((await real.request("/", { login: "kibanaserver:kibanaserver" })).status).toBe(401);
     },
     8 * minute,
   );
@@ -77,9 +77,9 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on
       const login = await real.login(`${name}-admin-password`);
       const rows = async (): Promise<readonly AuditRow[]> => {
         // Refused, and so written down.
-        await real.ask("/", { login: "admin:admin" });
+        await real.request("/", { login: "admin:admin" });
         const path = "/_cat/indices/security-auditlog-*?format=json&h=index,health,rep,docs.count";
-        return JSON.parse((await real.ask(path, { login })).body) as readonly AuditRow[];
+        return JSON.parse((await real.request(path, { login })).body) as readonly AuditRow[];
       };
       const [row] = await eventually(async (see) => {
         const found = see(await rows());
@@ -106,10 +106,10 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on
       );
       await eventually(
         async (see) =>
-          see((await real.ask("/", { login: "admin:another-Long-and-Winding-0road" })).status) === 200,
+          see((await real.request("/", { login: "admin:another-Long-and-Winding-0road" })).status) === 200,
         { withinMs: 3 * minute, everyMs: 1000 },
       );
-      expect((await real.ask("/", { login: old })).status).toBe(401);
+      expect((await real.request("/", { login: old })).status).toBe(401);
       const [after] = await Array.fromAsync(real.client.list(pods, { namespace }));
       expect(after?.metadata.uid).toBe(before?.metadata.uid);
     },
@@ -120,8 +120,8 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on
     "[search/SC-50] yellow for ever for want of a second node, it restarts once when asked to, and is ready again",
     async () => {
       const settings = { number_of_shards: 1, number_of_replicas: 1 };
-      await real.ask("/orders", { method: "PUT", body: { settings } });
-      await real.ask("/orders/_doc/1?refresh=true", { method: "PUT", body: { total: 1 } });
+      await real.request("/orders", { method: "PUT", body: { settings } });
+      await real.request("/orders/_doc/1?refresh=true", { method: "PUT", body: { total: 1 } });
       await real.until((each) => each.status?.health === "yellow");
       const ref = { namespace, name: `${name}-nodes-0` };
       const before = await real.client.get(pods, ref);
@@ -140,7 +140,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on
           isReady(each) && each.status?.operation === undefined && each.status?.nodes?.[0]?.podUid === uid,
       );
       expect(status?.health).toBe("yellow");
-      expect((await real.ask("/orders/_doc/1")).status).toBe(200);
+      expect((await real.request("/orders/_doc/1")).status).toBe(200);
       // Ready, with nothing under way: the one restart was the only one.
       expect((await real.client.get(pods, ref)).metadata.uid).toBe(uid);
     },

@@ -19,7 +19,7 @@ import {
 import { namespaces, secrets, services } from "@quartermaster/runtime/kinds";
 import {
   type Access,
-  type AskEngine,
+  type RequestEngine,
   connect as connectTo,
   type DocumentLoad,
   type DocumentLoadOptions,
@@ -32,7 +32,7 @@ import {
   startLocalCluster,
 } from "@quartermaster/testkit";
 
-import { askPrometheus } from "../../src/autoscaling/ask-prometheus.ts";
+import { queryPrometheus } from "../../src/autoscaling/query-prometheus.ts";
 import { restEngine } from "../../src/distributions/rest-engine.ts";
 import type { EngineDial } from "../../src/engine/open-connection.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
@@ -41,13 +41,13 @@ import { PasswordHasher } from "../../src/security-content/password-hasher.ts";
 import type { Mortal } from "../support/live-and-die.ts";
 
 /** An answer of the engine. */
-export interface Answer {
+export interface Reply {
   readonly status: number;
   readonly body: string;
 }
 
 /** What to ask. */
-export interface Question {
+export interface Query {
   /** `user:password` (default: the administrator's). */
   readonly login?: string;
   readonly method?: string;
@@ -68,7 +68,7 @@ export interface RealSearch extends AsyncDisposable, Mortal {
   /** A connection to a Service of the namespace. */
   dialService(service: string, port: number): Promise<Socket>;
   /** Asks the engine through the cluster's Service, over TLS where it serves that. */
-  ask(path: string, question?: Question): Promise<Answer>;
+  request(path: string, question?: Query): Promise<Reply>;
   /** Fingerprint of the certificate that a pod shows to clients. */
   shown(host: string): Promise<string>;
   /** Writes and reads documents as an application would, as hard as `pace` says; what it needs to know is read once. */
@@ -108,13 +108,13 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
   const { kind, namespace, name, nodes, isPlain = false, engine, version, images = [] } = options;
   await using starting = new AsyncDisposableStack();
   const image = await provideEngineImage({ engine, version });
-  const cluster = await startLocalCluster({ nodes, images: [image.folder, ...images] });
+  const cluster = await startLocalCluster({ nodes, images: [image.directory, ...images] });
   starting.defer(async () => await cluster.stop());
   const system = realSystem();
   const config = await loadConfig({ system, kubeconfigPath: cluster.kubeconfigPath });
   const transport = starting.use(createTransport({ config, system }));
   const client = createClient({ transport });
-  const reach = await reachPods(cluster.folder);
+  const reach = await reachPods(cluster.directory);
   await serveKinds(client, [kind]);
   const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
   await client.create(namespaces, {
@@ -131,7 +131,7 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
     const controller = searchController({
       kind,
       connect: restEngine({ system, dial }),
-      ask: askPrometheus({ system, dial }),
+      request: queryPrometheus({ system, dial }),
       system,
       hasher: new PasswordHasher({ system }),
       concurrency: 2,
@@ -158,16 +158,16 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
       login: await login(`${name}-admin-password`),
     };
   };
-  const answerAt = async (
+  const responseAt = async (
     { host, ca, login: known }: Door,
     path: string,
-    question: Question,
-  ): Promise<Answer> => {
+    question: Query,
+  ): Promise<Reply> => {
     const socket = await reach.dial({ host, port: 9200 });
     const auth = question.login ?? known;
     const createConnection = (): typeof socket =>
       isPlain ? socket : connect({ socket, ca, servername: `${name}.${namespace}.svc` });
-    return await answerTo({ createConnection, path, auth }, question);
+    return await responseTo({ createConnection, path, auth }, question);
   };
   return {
     client,
@@ -206,11 +206,11 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
         peer.destroy();
       }
     },
-    ask: async (path, question = {}) => await answerAt(await door(), path, question),
+    request: async (path, question = {}) => await responseAt(await door(), path, question),
     load: async (index, settings, pace = {}) => {
       const open = await door();
-      const ask: AskEngine = async (path, question) => await answerAt(open, path, question);
-      return await startDocumentLoad({ ask, index, settings, ...pace });
+      const query: RequestEngine = async (path, question) => await responseAt(open, path, question);
+      return await startDocumentLoad({ request: query, index, settings, ...pace });
     },
     [Symbol.asyncDispose]: async () => await stack[Symbol.asyncDispose](),
   };
@@ -223,16 +223,16 @@ interface Door {
   readonly login: string;
 }
 
-async function answerTo(where: RequestOptions, { method = "GET", body }: Question): Promise<Answer> {
+async function responseTo(where: RequestOptions, { method = "GET", body }: Query): Promise<Reply> {
   const headers = { "content-type": "application/json" };
-  const asked = request({ ...where, method, headers, timeout: 10_000 });
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const requested = request({ ...where, method, headers, timeout: 10_000 });
+  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
   // A pod that is gone closes nothing: without an end to its patience a client would wait for minutes instead of asking again.
-  asked.once("timeout", () => asked.destroy(new Error("no answer within 10 s")));
-  asked.once("error", reject);
-  asked.once("response", (answer) => {
-    text(answer).then((said) => resolve({ status: answer.statusCode ?? 0, body: said }), reject);
+  requested.once("timeout", () => requested.destroy(new Error("no answer within 10 s")));
+  requested.once("error", reject);
+  requested.once("response", (response) => {
+    text(response).then((output) => resolve({ status: response.statusCode ?? 0, body: output }), reject);
   });
-  asked.end(body === undefined ? undefined : JSON.stringify(body));
+  requested.end(body === undefined ? undefined : JSON.stringify(body));
   return await promise;
 }

@@ -57,7 +57,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   beforeAll(async () => {
     using exporter = writeExporterImage();
     real = await startRealSearch({
-      images: [exporter.folder],
+      images: [exporter.directory],
       kind: openSearchCluster.kind,
       namespace,
       name: "logs",
@@ -107,10 +107,10 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       expect(uuid).not.toBe("");
       expect(found.status).toMatchObject({ phase: "RUNNING", availableNodes: total, version: "2.19.4" });
       expect(await Array.fromAsync(real.client.list(jobs, { namespace }))).toEqual([]);
-      const users = await real.ask("/_plugins/_security/api/internalusers");
+      const users = await real.request("/_plugins/_security/api/internalusers");
       expect(Object.keys(JSON.parse(users.body) as object)).toEqual(["admin"]);
-      expect((await real.ask("/", { login: "admin:admin" })).status).toBe(401);
-      expect((await real.ask("/", { login: "kibanaserver:kibanaserver" })).status).toBe(401);
+      expect((await real.request("/", { login: "admin:admin" })).status).toBe(401);
+      expect((await real.request("/", { login: "kibanaserver:kibanaserver" })).status).toBe(401);
       const list = await real.client.get(configMaps, { namespace, name: "logs-bootstrap" });
       expect(Object.values(list.data ?? {})).toEqual([""]);
     },
@@ -118,9 +118,9 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   );
 
   test("a document is indexed and found through the Service", async () => {
-    const made = await real.ask("/books/_doc/1?refresh=true", { method: "PUT", body: { title: "Emma" } });
+    const made = await real.request("/books/_doc/1?refresh=true", { method: "PUT", body: { title: "Emma" } });
     expect(made.status).toBe(201);
-    expect((await real.ask("/books/_search?q=title:emma")).body).toContain('"Emma"');
+    expect((await real.request("/books/_search?q=title:emma")).body).toContain('"Emma"');
   });
 
   test(
@@ -143,14 +143,14 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       ]);
 
       const login = await real.login("logs-monitoring-password");
-      const ask = async (path: string, question: object = {}): Promise<number> =>
-        (await real.ask(path, { login, ...question })).status;
-      expect(await ask("/_cluster/health")).toBe(200);
-      expect(await ask("/books/_search")).toBe(403);
-      expect(await ask("/books/_doc/9", { method: "PUT", body: { title: "no" } })).toBe(403);
+      const request = async (path: string, question: object = {}): Promise<number> =>
+        (await real.request(path, { login, ...question })).status;
+      expect(await request("/_cluster/health")).toBe(200);
+      expect(await request("/books/_search")).toBe(403);
+      expect(await request("/books/_doc/9", { method: "PUT", body: { title: "no" } })).toBe(403);
       const settings = { persistent: { "cluster.max_shards_per_node": 900 } };
-      expect(await ask("/_cluster/settings", { method: "PUT", body: settings })).toBe(403);
-      expect(await ask("/books", { method: "DELETE" })).toBe(403);
+      expect(await request("/_cluster/settings", { method: "PUT", body: settings })).toBe(403);
+      expect(await request("/books", { method: "DELETE" })).toBe(403);
     },
     4 * minute,
   );
@@ -166,15 +166,15 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
         rules: data?.["alerts.json"] ?? "",
         labels: { namespace },
       });
-      await prometheus.until("/api/v1/query?query=opensearch_cluster_status", (said) =>
-        said.includes('"cluster":"logs"'),
+      await prometheus.until("/api/v1/query?query=opensearch_cluster_status", (output) =>
+        output.includes('"cluster":"logs"'),
       );
-      await prometheus.until("/api/v1/rules", (said) => said.split('"health":"ok"').length === 19);
+      await prometheus.until("/api/v1/rules", (output) => output.split('"health":"ok"').length === 19);
       const empty = await eventually(
         async (see) => {
           // Times of a query or a write have values only while there are some.
-          await real.ask("/books/_search?q=title:emma");
-          await real.ask("/books/_doc/2?refresh=true", { method: "PUT", body: { title: "Persuasion" } });
+          await real.request("/books/_search?q=title:emma");
+          await real.request("/books/_doc/2?refresh=true", { method: "PUT", body: { title: "Persuasion" } });
           const found = await panelsThatAreEmpty(
             panelQueries({ namespace, cluster: "logs" }),
             async (path) => await prometheus.until(path, () => true),
@@ -192,7 +192,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
     "[search/SC-86] monitoring turned off again: its user is gone, and no node was restarted",
     async () => {
       const login = await real.login("logs-monitoring-password");
-      const ask = async (path: string): Promise<number> => (await real.ask(path, { login })).status;
+      const request = async (path: string): Promise<number> => (await real.request(path, { login })).status;
       await using door = await openDoor(async () => await real.dialService("logs-exporter", 9114));
       const scrape = async (): Promise<string> =>
         await (await fetch(`http://127.0.0.1:${String(door.port)}/metrics`)).text();
@@ -204,7 +204,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
 
       await real.apply(declared);
       await real.until((each) => isReady(each) && each.status?.monitoring === undefined);
-      await eventually(async (see) => see(await ask("/_cluster/health")) === 401, { withinMs: minute });
+      await eventually(async (see) => see(await request("/_cluster/health")) === 401, { withinMs: minute });
       await eventually(async (see) => see((await podUids()).size) === unmonitored.size, {
         withinMs: minute,
       });
@@ -219,9 +219,9 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       const before = await podUids();
       const [rate, shards] = ["indices.recovery.max_bytes_per_sec", "cluster.max_shards_per_node"];
       const foreign = { type: "fs", settings: { location: "/snapshots/theirs" } };
-      await real.ask("/_snapshot/theirs?verify=false", { method: "PUT", body: foreign });
-      await real.ask("/_cluster/settings", { method: "PUT", body: { persistent: { [shards]: "900" } } });
-      const told = async (path: string): Promise<unknown> => JSON.parse((await real.ask(path)).body);
+      await real.request("/_snapshot/theirs?verify=false", { method: "PUT", body: foreign });
+      await real.request("/_cluster/settings", { method: "PUT", body: { persistent: { [shards]: "900" } } });
+      const reported = async (path: string): Promise<unknown> => JSON.parse((await real.request(path)).body);
       const general = {
         ...declared.spec.general,
         clusterSettings: { [rate]: "30mb" },
@@ -233,8 +233,8 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       await real.apply({ ...declared, spec: { ...declared.spec, general } });
       const added = await real.until(isReady);
       expect(added.status?.repositories).toMatchObject([{ name: "backup", verified: true }]);
-      expect(Object.keys((await told("/_snapshot")) as object).toSorted()).toEqual(["backup", "theirs"]);
-      expect(await told("/_cluster/settings?flat_settings=true")).toMatchObject({
+      expect(Object.keys((await reported("/_snapshot")) as object).toSorted()).toEqual(["backup", "theirs"]);
+      expect(await reported("/_cluster/settings?flat_settings=true")).toMatchObject({
         persistent: { [rate]: "30mb", [shards]: "900" },
       });
       const written = { ...general, snapshotRepositories: [{ name: "backup", ...foreign }] };
@@ -244,13 +244,13 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       );
       await real.apply(declared);
       await real.until(isReady);
-      expect(Object.keys((await told("/_snapshot")) as object)).toEqual(["theirs"]);
-      expect(await told("/_cluster/settings?flat_settings=true")).toMatchObject({
+      expect(Object.keys((await reported("/_snapshot")) as object)).toEqual(["theirs"]);
+      expect(await reported("/_cluster/settings?flat_settings=true")).toMatchObject({
         persistent: { [shards]: "900" },
       });
       expect(await podUids()).toEqual(before);
-      await real.ask("/_snapshot/theirs", { method: "DELETE" });
-      await real.ask("/_cluster/settings", { method: "PUT", body: { persistent: { [shards]: null } } });
+      await real.request("/_snapshot/theirs", { method: "DELETE" });
+      await real.request("/_cluster/settings", { method: "PUT", body: { persistent: { [shards]: null } } });
     },
     2 * minute,
   );
@@ -261,7 +261,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       const api = "/_plugins/_security/api";
       expect(
         (
-          await real.ask(`${api}/roles/by-api`, {
+          await real.request(`${api}/roles/by-api`, {
             method: "PUT",
             body: { cluster_permissions: ["cluster_monitor"] },
           })
@@ -269,7 +269,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       ).toBe(201);
       expect(
         (
-          await real.ask(`${api}/internalusers/by-ui`, {
+          await real.request(`${api}/internalusers/by-ui`, {
             method: "PUT",
             body: { password: "a-Long-and-Winding-0road" },
           })
@@ -291,10 +291,12 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
         spec: { ...declared.spec, security: { config: { securityConfigSecret: { name: "security" } } } },
       });
       await eventually(async (see) => {
-        const users = see(Object.keys(JSON.parse((await real.ask(`${api}/internalusers`)).body) as object));
+        const users = see(
+          Object.keys(JSON.parse((await real.request(`${api}/internalusers`)).body) as object),
+        );
         return names.every((name) => users.includes(name)) && users.includes("by-ui");
       });
-      expect((await real.ask(`${api}/roles/by-api`)).status).toBe(200);
+      expect((await real.request(`${api}/roles/by-api`)).status).toBe(200);
       await real.until(isReady);
     },
     3 * minute,
@@ -312,11 +314,14 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
         { namespace, name: "logs-admin-password" },
         { patch: { kind: "merge", body: { data: { password: Buffer.from(next).toString("base64") } } } },
       );
-      await eventually(async (see) => see(await real.ask("/", { login: `admin:${next}` })).status === 200, {
-        withinMs: minute,
-        everyMs: 500,
-      });
-      expect((await real.ask("/", { login: old })).status).toBe(401);
+      await eventually(
+        async (see) => see(await real.request("/", { login: `admin:${next}` })).status === 200,
+        {
+          withinMs: minute,
+          everyMs: 500,
+        },
+      );
+      expect((await real.request("/", { login: old })).status).toBe(401);
       const changedMs = performance.now();
       const load = await real.load("renewal", { number_of_shards: 1, number_of_replicas: 1 });
       const { status } = await real.until((found) => found.status?.certificates?.served !== undefined);
@@ -372,7 +377,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       await real.until((found) => isReady(found) && found.status?.availableNodes === total + 1);
       const lives = await carryOut(sized(size.data), isShrunk);
       expect(Math.min(lives, livesOfRoll)).toBeGreaterThan(allCrashes.length);
-      const settings = await real.ask("/_cluster/settings?flat_settings=true");
+      const settings = await real.request("/_cluster/settings?flat_settings=true");
       expect(JSON.parse(settings.body)).toEqual({ persistent: {}, transient: {} });
       const tally = await load.end();
       expect(tally).toMatchObject({ failed: [], lost: [], red: 0 });
@@ -390,7 +395,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       await real.until((found) => !isReady(found));
       const back = await real.until((found) => isReady(found) && found.status?.health === "green");
       expect(back.status?.clusterUuid).toBe(uuid);
-      expect((await real.ask("/books/_doc/1")).body).toContain('"Emma"');
+      expect((await real.request("/books/_doc/1")).body).toContain('"Emma"');
     },
     6 * minute,
   );
@@ -416,7 +421,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       expect(back.status?.clusterUuid).toBe(uuid);
       expect(back.status?.bootstrap?.mode).toBe("Recover");
       expect(await real.login("logs-admin-password")).toBe(before);
-      expect((await real.ask("/books/_doc/1")).body).toContain('"Emma"');
+      expect((await real.request("/books/_doc/1")).body).toContain('"Emma"');
     },
     6 * minute,
   );

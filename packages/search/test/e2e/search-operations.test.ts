@@ -48,7 +48,7 @@ const isAtRest = (nodes: number): ((found: Live<ClusterObject>) => boolean) => {
 };
 
 /** While nobody is elected, or a pod is just gone, nothing is known: that is for the load to judge. */
-function noAnswer(error: unknown): { readonly status: number; readonly body: string } {
+function noResponse(error: unknown): { readonly status: number; readonly body: string } {
   return { status: 0, body: String(error) };
 }
 
@@ -77,9 +77,9 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
   async function voters(): Promise<readonly string[] | undefined> {
     const fields = "metadata.cluster_coordination.last_committed_config,nodes.*.name";
     const path = `/_cluster/state/metadata,nodes?cluster_manager_timeout=2s&filter_path=${fields}`;
-    const answer = await real.ask(path).catch(noAnswer);
-    if (answer.status !== 200) return undefined;
-    const state = parseJson(answer.body);
+    const response = await real.request(path).catch(noResponse);
+    if (response.status !== 200) return undefined;
+    const state = parseJson(response.body);
     const nodes = fieldOf(state, "nodes");
     const name = (id: unknown): string => {
       const known = isJsonObject(nodes) ? fieldOf(nodes[String(id)], "name") : undefined;
@@ -96,7 +96,7 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
     const violations: string[] = [];
     let samples = 0;
     const end = new AbortController();
-    const look = async (): Promise<void> => {
+    const sample = async (): Promise<void> => {
       const committed = await voters();
       const { operation } = (await real.get()).status ?? {};
       const live = await Array.fromAsync(real.client.list(pods, { namespace }));
@@ -115,7 +115,7 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
     };
     const loop = (async (): Promise<void> => {
       while (!end.signal.aborted) {
-        await look();
+        await sample();
         await sleep(300);
       }
     })();
@@ -184,14 +184,17 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
       await real.apply(declared({ managers: 2, data: 3, annotations, clusterSettings }));
       await real.until(isAtRest(5));
       const settings = { number_of_shards: 3, number_of_replicas: 1 };
-      await real.ask("/heavy", { method: "PUT", body: { settings } });
+      await real.request("/heavy", { method: "PUT", body: { settings } });
       for (let at = 0; at < 60; at += 1) {
         const text = Array.from({ length: 2_000 }, () => Math.random().toString(36)).join(" ");
-        await real.ask(`/heavy/_doc/${String(at)}`, { method: "PUT", body: { text } });
+        await real.request(`/heavy/_doc/${String(at)}`, { method: "PUT", body: { text } });
       }
-      await eventually(async (see) => see((await real.ask("/_cluster/health")).body).includes('"green"'), {
-        withinMs: 3 * minute,
-      });
+      await eventually(
+        async (see) => see((await real.request("/_cluster/health")).body).includes('"green"'),
+        {
+          withinMs: 3 * minute,
+        },
+      );
       const load = await real.load("emptied", copies);
       await real.apply(declared({ managers: 2, data: 2, annotations, clusterSettings }));
       const draining = await real.until(
@@ -203,8 +206,8 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
       await eventually(
         async () => {
           const { spec } = await real.client.get(statefulSets, { namespace, name: "logs-data" });
-          const health = (await real.ask("/_cluster/health")).body;
-          const rows = (await real.ask("/_cat/shards/heavy?h=state")).body;
+          const health = (await real.request("/_cluster/health")).body;
+          const rows = (await real.request("/_cat/shards/heavy?h=state")).body;
           if (spec.replicas === 3 || /INITIALIZING|UNASSIGNED|RELOCATING/.test(rows)) {
             if (spec.replicas !== 3) early.push(health);
             return undefined;
@@ -214,7 +217,7 @@ describe.runIf(hasRealNodes() && process.env["QM_CAMPAIGN"] === "1")("operations
         { withinMs: 8 * minute, everyMs: 300 },
       );
       await real.until(isAtRest(4));
-      const count = (await real.ask("/heavy/_count")).body;
+      const count = (await real.request("/heavy/_count")).body;
       const tally = await load.end();
       process.stdout.write(`${JSON.stringify({ case: "SC-69", node, early: early.length, ...tally })}\n`);
       expect(early).toEqual([]);

@@ -6,6 +6,6 @@ import { stackImages } from "../../src/model/read-monitoring.ts";
 export async function provideStackImages(): Promise<readonly string[]> {
   const made: string[] = [];
   for (const part of ["prometheus", "alertmanager"] as const)
-    made.push((await provideProgramImage({ ...debianPrograms[part], name: stackImages[part] })).folder);
+    made.push((await provideProgramImage({ ...debianPrograms[part], name: stackImages[part] })).directory);
   return made;
 }

@@ -23,7 +23,7 @@ export class FakeCalls {
         try {
           return work(this.engine.clusterOf(this.reach(node)));
         } catch (error) {
-          if (!(error instanceof EngineError) || !nodeFaults.has(error.code)) throw error;
+          if (!(error instanceof EngineError) || !nodeProblems.has(error.code)) throw error;
           failures.push(error);
         }
       }
@@ -53,4 +53,4 @@ export class FakeCalls {
   }
 }
 
-const nodeFaults = new Set(["unreachable", "untrusted", "unavailable"]);
+const nodeProblems = new Set(["unreachable", "untrusted", "unavailable"]);

@@ -23,7 +23,7 @@ import type {
   EngineRepository,
   EngineSettings,
   EngineShard,
-  LicenseAnswer,
+  LicenseResponse,
   NodeLoad,
   ShardExplanation,
 } from "../../src/engine/engine-facts.ts";
@@ -239,14 +239,14 @@ export class FakeClient extends FakeCalls implements EngineClient {
     return await this.any("license", ({ license }) => license.read(this.engine.options.system.wallMs()));
   }
 
-  async putLicense(file: JsonObject, options: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+  async putLicense(file: JsonObject, options: { readonly acknowledge: boolean }): Promise<LicenseResponse> {
     this.#assertLicense("putLicense");
     return await this.any("putLicense", ({ license }) =>
       license.put(file, options.acknowledge, this.engine.options.system.wallMs()),
     );
   }
 
-  async startTrial({ acknowledge }: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+  async startTrial({ acknowledge }: { readonly acknowledge: boolean }): Promise<LicenseResponse> {
     this.#assertLicense("startTrial");
     const { system } = this.engine.options;
     return await this.any("startTrial", ({ license }) =>
@@ -254,7 +254,7 @@ export class FakeClient extends FakeCalls implements EngineClient {
     );
   }
 
-  async startBasic({ acknowledge }: { readonly acknowledge: boolean }): Promise<LicenseAnswer> {
+  async startBasic({ acknowledge }: { readonly acknowledge: boolean }): Promise<LicenseResponse> {
     this.#assertLicense("startBasic");
     const { system } = this.engine.options;
     return await this.any("startBasic", ({ license }) => license.startBasic(acknowledge, system.uuid()));

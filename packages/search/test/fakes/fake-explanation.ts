@@ -35,5 +35,5 @@ export function fakeExplanation(
       ],
     }));
   const first = nodes.find(({ deciders }) => deciders.length > 0)?.deciders[0];
-  return { index, shard, isPrimary, node, nodes, words: first === undefined ? "" : `${first}: planned` };
+  return { index, shard, isPrimary, node, nodes, text: first === undefined ? "" : `${first}: planned` };
 }

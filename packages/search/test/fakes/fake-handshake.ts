@@ -1,4 +1,4 @@
-import { certificateTrust, readCertificate, type TrustQuestion } from "@quartermaster/runtime/certificates";
+import { certificateTrust, readCertificate, type TrustQuery } from "@quartermaster/runtime/certificates";
 
 import type { EngineTarget, EngineTls } from "../../src/engine/engine-client.ts";
 import { EngineError } from "../../src/engine/engine-error.ts";
@@ -26,7 +26,8 @@ function isServerTrusted(certificatePem: string, tls: EngineTls, nowMs: number):
   const question = { bundlePem: tls.caPem, nowMs, usage: "server" } as const;
   const names = [tls.serverName, tls.otherName ?? tls.serverName];
   if (names.some((host) => isTrusted(certificatePem, { ...question, host }))) return true;
-  const isMounted = tls.mountedLeaves?.includes(readCertificate(certificatePem)?.fingerprint ?? "") === true;
+  const isMounted =
+    tls.mountedCertificates?.includes(readCertificate(certificatePem)?.fingerprint ?? "") === true;
   return isMounted && isTrusted(certificatePem, question);
 }
 
@@ -35,7 +36,7 @@ const rememberedLimit = 2_000;
 const minuteMs = 60_000;
 
 /** Verifying takes milliseconds and campaigns make a million calls, so an answer holds for a minute of the system's time. */
-function isTrusted(certificatePem: string, question: TrustQuestion): boolean {
+function isTrusted(certificatePem: string, question: TrustQuery): boolean {
   const { bundlePem, usage = "", host = "", nowMs } = question;
   const key = [Math.floor(nowMs / minuteMs), usage, host, certificatePem, bundlePem].join("|");
   const known = remembered.get(key);

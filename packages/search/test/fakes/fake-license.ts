@@ -1,6 +1,6 @@
 import { fieldOf, isJsonObject, type JsonObject, textOf } from "@quartermaster/runtime";
 
-import type { EngineLicense, LicenseAnswer } from "../../src/engine/engine-facts.ts";
+import type { EngineLicense, LicenseResponse } from "../../src/engine/engine-facts.ts";
 
 const trialMs = 30 * 86_400_000;
 
@@ -25,51 +25,52 @@ export class FakeLicense {
     return isExpired ? { ...this.#now, status: "expired" } : this.#now;
   }
 
-  put(file: JsonObject, acknowledge: boolean, nowMs: number): LicenseAnswer {
+  put(file: JsonObject, acknowledge: boolean, nowMs: number): LicenseResponse {
     const license = licenseIn(file);
-    const fault = faultOf(license);
+    const fault = problemOf(license);
     if (fault !== undefined) return fault;
     const { type = "", uid = "" } = { type: textOf(license, "type"), uid: textOf(license, "uid") };
     const expiry = fieldOf(license, "expiry_date_in_millis");
     const expiryMs = typeof expiry === "number" ? expiry : undefined;
-    if (expiryMs !== undefined && expiryMs <= nowMs) return answer("expired");
+    if (expiryMs !== undefined && expiryMs <= nowMs) return response("expired");
     if (!acknowledge && rankOf(type) < rankOf(this.#now.type))
-      return answer("acknowledgeRequired", "The new license has fewer features than the current one.");
+      return response("acknowledgeRequired", "The new license has fewer features than the current one.");
     const maxNodes = fieldOf(license, "max_nodes");
     const nodes = typeof maxNodes === "number" ? maxNodes : undefined;
     this.#now = { uid, type, status: "active", expiryMs, maxNodes: nodes };
-    return answer("applied");
+    return response("applied");
   }
 
   startTrial(
     acknowledge: boolean,
     { uid, nowMs }: { readonly uid: string; readonly nowMs: number },
-  ): LicenseAnswer {
-    if (!acknowledge) return answer("acknowledgeRequired", "This API initiates a free 30-day trial.");
+  ): LicenseResponse {
+    if (!acknowledge) return response("acknowledgeRequired", "This API initiates a free 30-day trial.");
     if (this.#isTrialUsed) {
       const isTrial = this.#now.type === "trial" && this.read(nowMs).status === "active";
-      return answer(isTrial ? "alreadySo" : "refused", "Operation failed: Trial was already activated.");
+      return response(isTrial ? "alreadySo" : "refused", "Operation failed: Trial was already activated.");
     }
     this.#isTrialUsed = true;
     this.#now = { uid, type: "trial", status: "active", expiryMs: nowMs + trialMs, maxNodes: 1000 };
-    return answer("applied");
+    return response("applied");
   }
 
-  startBasic(acknowledge: boolean, uid: string): LicenseAnswer {
-    if (this.#now.type === "basic") return answer("alreadySo", "Operation failed: Current license is basic.");
-    if (!acknowledge) return answer("acknowledgeRequired", "This license update requires acknowledgement.");
+  startBasic(acknowledge: boolean, uid: string): LicenseResponse {
+    if (this.#now.type === "basic")
+      return response("alreadySo", "Operation failed: Current license is basic.");
+    if (!acknowledge) return response("acknowledgeRequired", "This license update requires acknowledgement.");
     this.#now = { uid, type: "basic", status: "active", expiryMs: undefined, maxNodes: 1000 };
-    return answer("applied");
+    return response("applied");
   }
 }
 
 /** How the server turns a file down before it looks at dates. */
-function faultOf(license: unknown): LicenseAnswer | undefined {
-  if (!isJsonObject(license)) return answer("invalid", "parse_exception");
+function problemOf(license: unknown): LicenseResponse | undefined {
+  if (!isJsonObject(license)) return response("invalid", "parse_exception");
   const signature = textOf(license, "signature") ?? "";
-  if (textOf(license, "type") === undefined) return answer("invalid", "null_pointer_exception");
-  if (signature.length < shortestSignature) return answer("invalid", "buffer_underflow_exception");
-  return isVendors(signature) ? undefined : answer("invalid");
+  if (textOf(license, "type") === undefined) return response("invalid", "null_pointer_exception");
+  if (signature.length < shortestSignature) return response("invalid", "buffer_underflow_exception");
+  return isVendors(signature) ? undefined : response("invalid");
 }
 
 function isVendors(signature: string): boolean {
@@ -89,6 +90,6 @@ function rankOf(type: string): number {
   return ranks.indexOf(type);
 }
 
-function answer(outcome: LicenseAnswer["outcome"], ...messages: readonly string[]): LicenseAnswer {
+function response(outcome: LicenseResponse["outcome"], ...messages: readonly string[]): LicenseResponse {
   return { outcome, messages };
 }

@@ -42,14 +42,14 @@ class Copy {
     this.isPrimary = isPrimary;
   }
 
-  begin(place: string, doneMs: number): void {
-    this.volume = place;
+  begin(location: string, doneMs: number): void {
+    this.volume = location;
     this.state = "INITIALIZING";
     this.doneMs = doneMs;
   }
 
-  relocate(place: string, doneMs: number): void {
-    this.target = place;
+  relocate(location: string, doneMs: number): void {
+    this.target = location;
     this.state = "RELOCATING";
     this.doneMs = doneMs;
   }
@@ -234,24 +234,24 @@ export class FakeShardTable {
   #assignPrimary(copy: Copy, facts: AllocationFacts): void {
     if (copy.volume !== undefined) return;
     const holders = this.#holders(copy);
-    const place =
+    const location =
       holders.size === 0 ? this.#freeNode(copy, facts) : facts.up.find((volume) => holders.has(volume));
-    if (place !== undefined) copy.begin(place, facts.nowMs + facts.recoverMs);
+    if (location !== undefined) copy.begin(location, facts.nowMs + facts.recoverMs);
   }
 
   #assignReplica(copy: Copy, facts: AllocationFacts): void {
     const hasSource = this.#siblings(copy).some(({ isPrimary, state }) => isPrimary && isActive(state));
     if (copy.volume !== undefined || !hasSource || facts.blocked.has(copy.index)) return;
-    const place = this.#freeNode(copy, facts);
-    if (place !== undefined) copy.begin(place, facts.nowMs + facts.recoverMs);
+    const location = this.#freeNode(copy, facts);
+    if (location !== undefined) copy.begin(location, facts.nowMs + facts.recoverMs);
   }
 
   #moveAway(copy: Copy, facts: AllocationFacts): void {
     const { volume, state } = copy;
     if (state !== "STARTED" || volume === undefined) return;
     if (!facts.excluded.has(volume) || facts.stuck.has(volume)) return;
-    const place = this.#freeNode(copy, facts);
-    if (place !== undefined) copy.relocate(place, facts.nowMs + facts.recoverMs);
+    const location = this.#freeNode(copy, facts);
+    if (location !== undefined) copy.relocate(location, facts.nowMs + facts.recoverMs);
   }
 
   /** The allowed node with the fewest copies that has none of this shard. */

@@ -6,4 +6,4 @@ export type { FakeIndex } from "./fake-shard-table.ts";
 export { FakePrometheus } from "./fake-prometheus.ts";
 export { largeCluster } from "./large-cluster.ts";
 export type { LargeCluster, LargeClusterSize } from "./large-cluster.ts";
-export { engineAnswers, exporterPage } from "./engine-answers.ts";
+export { engineResponses, exporterPage } from "./engine-responses.ts";

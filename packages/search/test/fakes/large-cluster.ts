@@ -1,19 +1,19 @@
 import type { Live } from "@quartermaster/runtime";
-import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import { issueCa, issueCertificate } from "@quartermaster/runtime/certificates";
 import type { PersistentVolumeClaim, Pod, StatefulSet } from "@quartermaster/runtime/kinds";
 
 import { NO_SAMPLES } from "../../src/autoscaling/sample-windows.ts";
-import { wantedLeaves } from "../../src/certificates/wanted-leaves.ts";
+import { wantedCertificates } from "../../src/certificates/wanted-certificates.ts";
 import { NO_DASHBOARDS } from "../../src/dashboards/observe-dashboards.ts";
 import type { EngineFacts, Fact } from "../../src/engine/engine-facts.ts";
 import { noFacts } from "../../src/engine/engine-sample.ts";
 import { readFacts } from "../../src/engine/read-facts.ts";
 import { NO_LICENSE } from "../../src/license/observe-license.ts";
-import { markAnnotations, markLabels } from "../../src/marks.ts";
 import { type ClusterObject, readCluster } from "../../src/model/read-cluster.ts";
 import { podNames } from "../../src/model/search-cluster.ts";
 import { NO_MONITORING } from "../../src/monitoring/observe-monitoring.ts";
 import { type Children, observeWorkload } from "../../src/observe-workload.ts";
+import { ownerAnnotations, ownerLabels } from "../../src/owner-labels.ts";
 import { searchRules } from "../../src/rules.ts";
 import { NOTHING_APPLIED } from "../../src/security-content/observe-security.ts";
 import type { Material, Seen } from "../../src/seen.ts";
@@ -31,7 +31,7 @@ export interface LargeClusterSize {
 /** A cluster in the middle of a rolling restart, to measure how long a look at it and a decision take. */
 export interface LargeCluster {
   /** Builds the value that a decision reads, from objects as stores hold them and from the engine's own answer. */
-  look(): Seen;
+  sample(): Seen;
   /** All lanes and the status; says which actions follow. */
   decide(seen: Seen): readonly string[];
 }
@@ -50,10 +50,10 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
   const material = await materialOf(cluster);
   const children = childrenOf(object, cluster);
   const data = nodes.flatMap(({ name, pool }) => (pool === "data" ? [name] : []));
-  const answer = JSON.stringify(routingTable(nodes, data, copies));
+  const response = JSON.stringify(routingTable(nodes, data, copies));
   const facts = engineOf(nodes, data, copies);
   return {
-    look: () => ({
+    sample: () => ({
       ...observeWorkload(object, children),
       readAtMs: 0,
       engineClient: undefined,
@@ -65,7 +65,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       kept: [],
       material,
       bootstrapList: "empty",
-      engine: { ...facts, shards: known(readFacts.shards(JSON.parse(answer))) },
+      engine: { ...facts, shards: known(readFacts.shards(JSON.parse(response))) },
       license: NO_LICENSE,
       autoscaling: NO_SAMPLES,
       dashboards: NO_DASHBOARDS,
@@ -78,8 +78,8 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       },
     }),
     decide: (seen) => {
-      for (const { answer: ask } of searchRules) {
-        const verdict = ask(seen, now);
+      for (const { decide } of searchRules) {
+        const verdict = decide(seen, now);
         if (verdict !== undefined)
           return (verdict.lanes ?? []).flatMap(({ actions }) => actions.map((action) => action.kind));
       }
@@ -119,15 +119,15 @@ function declaration(dataNodes: number): Live<ClusterObject> {
 async function materialOf(cluster: Seen["cluster"]): Promise<Material> {
   const validity = { notBeforeMs: now.getTime() - dayMs, notAfterMs: now.getTime() + 300 * dayMs };
   const subject = { commonName: "ca", organizationalUnits: ["logs"], organizations: ["team"] };
-  const authority = await issueAuthority({ subject, serial: "01", validity });
+  const ca = await issueCa({ subject, serial: "01", validity });
   const ours = { state: "ours", live: undefined } as const;
   const material: Material = {
-    authority: { ...ours, name: "logs-ca", pair: authority },
-    leaves: new Map([["admin", { ...ours, name: "logs-admin-cert", pair: undefined }]]),
+    ca: { ...ours, name: "logs-ca", pair: ca },
+    certificates: new Map([["admin", { ...ours, name: "logs-admin-cert", pair: undefined }]]),
     supplied: new Map(),
     foreignTrust: [],
     foreignHttpTrust: [],
-    mountedLeaves: [],
+    mountedCertificates: [],
     adminPassword: {
       ...ours,
       name: "logs-admin-password",
@@ -141,14 +141,17 @@ async function materialOf(cluster: Seen["cluster"]): Promise<Material> {
     missing: [],
     podInputs: noInputs,
   };
-  const leaves = await Promise.all(
-    wantedLeaves({ cluster, material }).map(async (order) => {
-      const pair = await issueCertificate(authority, { ...order, serial: "02", validity });
+  const certificates = await Promise.all(
+    wantedCertificates({ cluster, material }).map(async (order) => {
+      const pair = await issueCertificate(ca, { ...order, serial: "02", validity });
       const live: unknown = { data: { "ca.crt": Buffer.from(order.trustPem).toString("base64") } };
-      return [order.leaf, { name: order.secretName, state: ours.state, live: live as never, pair }] as const;
+      return [
+        order.certificate,
+        { name: order.secretName, state: ours.state, live: live as never, pair },
+      ] as const;
     }),
   );
-  return { ...material, leaves: new Map(leaves) };
+  return { ...material, certificates: new Map(certificates) };
 }
 
 /** StatefulSets as we make them, and their pods as Kubernetes does. */
@@ -156,7 +159,7 @@ function childrenOf({ metadata }: Live<ClusterObject>, cluster: Seen["cluster"])
   const pools = cluster.pools.map((pool) => {
     const inputsHash = poolInputsHash(cluster, pool, noInputs);
     const set = poolStatefulSet(cluster, pool, { inputsHash });
-    const labels = { [markLabels.pool]: pool.name };
+    const labels = { [ownerLabels.pool]: pool.name };
     const ownerReferences = [{ uid: metadata.uid, controller: true }];
     const live = { ...set, metadata: { ...set.metadata, uid: `set-${pool.name}`, labels, ownerReferences } };
     return { pool: pool.name, set: live, names: podNames(cluster, pool) };
@@ -169,7 +172,7 @@ function childrenOf({ metadata }: Live<ClusterObject>, cluster: Seen["cluster"])
         name,
         uid: `uid-${name}`,
         labels: set.metadata.labels,
-        ...(name === "logs-data-0" ? { annotations: { [markAnnotations.inputsHash]: "older" } } : {}),
+        ...(name === "logs-data-0" ? { annotations: { [ownerAnnotations.inputsHash]: "older" } } : {}),
         ownerReferences: [{ uid: set.metadata.uid, controller: true }],
       },
       spec: set.spec.template.spec,
@@ -181,8 +184,8 @@ function childrenOf({ metadata }: Live<ClusterObject>, cluster: Seen["cluster"])
       metadata: {
         name: `data-${name}`,
         uid: `pvc-${name}`,
-        labels: { [markLabels.pool]: pool },
-        annotations: { [markAnnotations.engineUuid]: "U", [markAnnotations.managers]: "3" },
+        labels: { [ownerLabels.pool]: pool },
+        annotations: { [ownerAnnotations.engineUuid]: "U", [ownerAnnotations.managers]: "3" },
       },
     })),
   );

@@ -67,11 +67,11 @@ describe("an ElasticsearchCluster", () => {
     expect(
       (await Array.fromAsync(client.list(pods, { namespace }))).map(({ metadata }) => metadata.uid),
     ).toEqual(uids);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     const general = { networkPolicy: { enable: false } };
     await bench.apply(anElasticsearch("docs", { pools: [aPool("nodes", 1)], general }));
     await bench.until("docs", isReady, kind);
-    expect((await bench.writes(mark)).filter(({ resource }) => resource === "secrets")).toEqual([]);
+    expect((await bench.writes(position)).filter(({ resource }) => resource === "secrets")).toEqual([]);
   });
 
   test("a Secret of somebody else under the realm's name is never used", async () => {

@@ -35,7 +35,7 @@ async function sign({ client, namespace }: SearchBench, name: string, signature 
   );
 }
 
-interface Licence {
+interface License {
   readonly name: string;
   readonly uid: string;
   readonly type?: "gold" | "platinum";
@@ -48,7 +48,7 @@ interface Licence {
 
 async function license(
   bench: SearchBench,
-  { name, uid, type = "gold", signature = good, isSigned = true, expiryMs = 1_914_278_399_999 }: Licence,
+  { name, uid, type = "gold", signature = good, isSigned = true, expiryMs = 1_914_278_399_999 }: License,
 ): Promise<void> {
   if (isSigned) await sign(bench, name, signature);
   const { client, namespace } = bench;
@@ -145,11 +145,11 @@ describe("the licence of an Elasticsearch cluster", () => {
       clusterLicense: "docs",
       reason: "LicenseLost",
     });
-    const place = { namespace: bench.namespace, name: "docs" };
+    const location = { namespace: bench.namespace, name: "docs" };
     // An hour passes.
     const lostSince = new Date(Date.now() - 3_600_000).toISOString().replace(/\.\d+Z/, "Z");
     const body = { status: { license: { lostSince } } };
-    await bench.client.patch(kind, place, { patch: { kind: "merge", body }, subresource: "status" });
+    await bench.client.patch(kind, location, { patch: { kind: "merge", body }, subresource: "status" });
     const basic = await bench.until("docs", (each) => each.status?.license?.type === "basic", kind);
     expect(basic.status?.license).not.toHaveProperty("clusterLicense");
     expect(bench.engines.calls.filter((call) => call === "startBasic")).toHaveLength(1);

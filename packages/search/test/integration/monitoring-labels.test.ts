@@ -37,7 +37,7 @@ async function hostileExporter(): Promise<AsyncDisposable & { readonly port: num
   };
 }
 
-interface Answer {
+interface Reply {
   readonly data: { readonly result: readonly { readonly metric: Readonly<Record<string, string>> }[] };
 }
 
@@ -63,10 +63,10 @@ describe("[security/110] rules of an author cannot take the namespace or the clu
         scrape: { relabel_configs, metric_relabel_configs },
       });
       const labelsOf = async (query: string): Promise<readonly Readonly<Record<string, string>>[]> => {
-        const said = await prometheus.until(`/api/v1/query?query=${query}`, (text) =>
+        const output = await prometheus.until(`/api/v1/query?query=${query}`, (text) =>
           text.includes('"metric"'),
         );
-        return (JSON.parse(said) as Answer).data.result.map(({ metric }) => metric);
+        return (JSON.parse(output) as Reply).data.result.map(({ metric }) => metric);
       };
       expect(await labelsOf("search_health_status")).toEqual([
         expect.objectContaining({ namespace: "tenant", cluster: "logs" }),

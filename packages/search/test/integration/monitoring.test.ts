@@ -110,7 +110,7 @@ async function untilThere(bench: SearchBench, kind: Kind, name: string): Promise
   );
 }
 
-async function untilGone({ client, namespace }: SearchBench, kind: Kind, name: string): Promise<void> {
+async function untilDeleted({ client, namespace }: SearchBench, kind: Kind, name: string): Promise<void> {
   await eventually(async () => (await client.find(kind, { namespace, name })) === undefined, {
     withinMs: 60_000,
   });
@@ -146,7 +146,7 @@ describe("monitoring", () => {
       const [owner] = monitor.metadata.ownerReferences ?? [];
       expect(owner?.uid).toBe(before.metadata.uid);
       await untilThere(bench, monitoringKinds.PrometheusRule, "logs-alerts");
-      await untilGone(bench, configMaps, "logs-alerts");
+      await untilDeleted(bench, configMaps, "logs-alerts");
       await bench.until("logs", isMonitored);
     }
     await untilThere(bench, configMaps, "logs-alerts");
@@ -161,10 +161,10 @@ describe("monitoring", () => {
     await bench.until("logs", isMonitored);
     // The first response of each kind, and one more before it is known which definitions there are.
     await sleep(3_000);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await sleep(15_000);
-    const asked = await bench.cluster.audit.since(mark);
-    const idle = asked.filter(
+    const requested = await bench.cluster.audit.since(position);
+    const idle = requested.filter(
       ({ path, user }) => path.includes("/apis/monitoring.coreos.com/") && user.includes(namespace),
     );
     expect(idle).toEqual([]);
@@ -212,8 +212,8 @@ describe("monitoring", () => {
       served.use(await serve(client, "ServiceMonitor"));
       await untilThere(bench, monitoringKinds.ServiceMonitor, "logs-monitor");
       for (const part of ["prometheus", "alertmanager", "grafana"])
-        await untilGone(bench, deployments, `logs-${part}`);
-      await untilGone(bench, secrets, "logs-grafana-password");
+        await untilDeleted(bench, deployments, `logs-${part}`);
+      await untilDeleted(bench, secrets, "logs-grafana-password");
       const theirs = await bench.until("logs", isMonitored);
       expect(theirs.status?.monitoring?.stack).toBe("None");
     }
@@ -261,11 +261,11 @@ describe("monitoring", () => {
     await bench.until("logs", isMonitored);
     await bench.stop();
     const before = bench.engines.calls.length;
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.operate();
     await eventually(() => bench.engines.calls.length > before || undefined);
     await sleep(3_000);
-    expect((await bench.writes(mark)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
+    expect((await bench.writes(position)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
   });
 
   test("the exporter of Elasticsearch logs in with a built-in role that cannot write", async () => {

@@ -86,12 +86,12 @@ async function setUp(): Promise<SearchBench> {
   return await setUpSearch({ sampling: { settledMs: 700, openMs: 700 } });
 }
 
-async function placesOf({ client, namespace }: SearchBench): Promise<number> {
+async function slotsOf({ client, namespace }: SearchBench): Promise<number> {
   return (await client.get(statefulSets, { namespace, name: "logs-data" })).spec.replicas ?? 0;
 }
 
 /** So many samples later. */
-async function untilAsked({ engines }: SearchBench, samples: number): Promise<void> {
+async function untilRequested({ engines }: SearchBench, samples: number): Promise<void> {
   const count = (): number => engines.calls.filter((call) => call === "nodeLoad").length;
   const before = count();
   await eventually(() => count() >= before + samples || undefined, { withinMs: 60_000 });
@@ -121,8 +121,8 @@ describe("mode Auto", () => {
     expect(seen).toEqual(["logs-data-2"]);
     expect(rowOf(done)).toMatchObject({ mode: "Auto", current: 2, target: 2, recommendation: 2 });
     expect(rowOf(done).lastScaleDownTime).toBeDefined();
-    await untilAsked(bench, 5);
-    expect(await placesOf(bench)).toBe(2);
+    await untilRequested(bench, 5);
+    expect(await slotsOf(bench)).toBe(2);
     expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
     expect(engine.lostShards()).toEqual([]);
   });
@@ -138,8 +138,8 @@ describe("mode Auto", () => {
     await bench.apply(logs(3, { ...quick, minReplicas: 2 }));
     const applied = await bench.until("logs", isAt(5));
     expect(applied.spec.nodePools[1]?.replicas).toBe(3);
-    await untilAsked(bench, 5);
-    expect(await placesOf(bench)).toBe(5);
+    await untilRequested(bench, 5);
+    expect(await slotsOf(bench)).toBe(5);
     expect(rowOf(await bench.get("logs"))).toMatchObject({ target: 5, recommendation: 5 });
     // Two edits: a lower limit holds at once, and without auto-scaling the spec is as good as its word.
     await bench.apply(logs(3, { ...quick, maxReplicas: 4 }));
@@ -164,7 +164,7 @@ describe("mode Auto", () => {
     expect(rowOf(refused)).toMatchObject({ target: 3, current: 3 });
     expect(rowOf(refused).message).toContain("logs-data-2 is not removed: the disks");
     expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
-    expect(await placesOf(bench)).toBe(3);
+    expect(await slotsOf(bench)).toBe(3);
   });
 
   test("[search/SC-90] without samples nothing goes; once they are back, and the window has filled, it does", async () => {
@@ -179,8 +179,8 @@ describe("mode Auto", () => {
     await bench.apply(logs(2, quick));
     const blind = await bench.until("logs", (found) => rowOf(found).limitedBy !== undefined);
     expect(rowOf(blind)).toMatchObject({ target: 2, limitedBy: ["SamplesMissing"] });
-    await untilAsked(bench, 5);
-    expect(await placesOf(bench)).toBe(2);
+    await untilRequested(bench, 5);
+    expect(await slotsOf(bench)).toBe(2);
     engine.faults.clear();
     await bench.until("logs", isAt(1));
   });
@@ -189,19 +189,19 @@ describe("mode Auto", () => {
     await using bench = await setUp();
     const query = "avg(searches)";
     const own = logs(1, { ...quick, maxReplicas: 2, metrics: [{ type: "Prometheus", query, target: 100 }] });
-    bench.prometheus.answers.set(query, 170);
+    bench.prometheus.responses.set(query, 170);
     await bench.apply(monitored(own));
     const grown = await bench.until("logs", (found) => isAt(2)(found) && rowOf(found).target === 2);
     expect(rowOf(grown).metrics).toEqual([{ type: "Prometheus", target: 100, recommendation: 2 }]);
-    expect(new Set(bench.prometheus.asked.map(([serverName]) => serverName))).toEqual(
+    expect(new Set(bench.prometheus.requested.map(([serverName]) => serverName))).toEqual(
       new Set([`logs-prometheus.${bench.namespace}.svc`]),
     );
-    bench.prometheus.answers.clear();
+    bench.prometheus.responses.clear();
     await bench.until("logs", (found) => rowOf(found).limitedBy?.includes("PrometheusSilent") === true);
     expect(conditionOf(await bench.get("logs"), "AutoscalingActive")).toBe("False/PrometheusSilent");
-    await untilAsked(bench, 5);
-    expect(await placesOf(bench)).toBe(2);
-    bench.prometheus.answers.set(query, 10);
+    await untilRequested(bench, 5);
+    expect(await slotsOf(bench)).toBe(2);
+    bench.prometheus.responses.set(query, 10);
     await bench.until("logs", isAt(1));
   });
 
@@ -218,7 +218,7 @@ describe("mode Auto", () => {
       const [crash] = allCrashes;
       await liveAndDie(bench, crash, async () => {
         const found = await bench.get("logs");
-        const isKept = (await placesOf(bench)) <= Math.max(1, rowOf(found).target ?? 1);
+        const isKept = (await slotsOf(bench)) <= Math.max(1, rowOf(found).target ?? 1);
         expect(isKept).toBe(true);
         return isAt(2)(found);
       });
@@ -234,12 +234,12 @@ describe("mode Auto", () => {
     await bench.until("logs", (found) => isReady(found) && rowOf(found).limitedBy === undefined);
     // The last status may still be on its way back.
     await sleep(3_000);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     for (const cpuPercent of [57, 63, 55, 65, 60]) {
       engine.load = { cpuPercent };
-      await untilAsked(bench, 2);
+      await untilRequested(bench, 2);
     }
-    const entries = await bench.cluster.audit.since(mark, {});
+    const entries = await bench.cluster.audit.since(position, {});
     const ours = entries.filter(
       ({ user, verb }) => user.endsWith(`:${bench.namespace}:operator`) && verb !== "watch",
     );
@@ -325,12 +325,12 @@ describe("volumes", () => {
       [...(await claimsOf(bench)), ...(await Array.fromAsync(bench.client.list(pods, bench)))].map(
         ({ metadata }) => metadata.uid,
       );
-    const [before, mark] = [await uids(), await bench.cluster.audit.mark()];
+    const [before, position] = [await uids(), await bench.cluster.audit.position()];
     bench.engines.engine("logs").load = { diskTotalBytes: 1000, diskFreeBytes: 100 };
     const done = await bench.until("logs", isAt(3));
     expect(rowOf(done).limitedBy).toContain("ExpansionUnsupported");
     expect(await uids()).toEqual(expect.arrayContaining([...before]));
-    expect((await bench.writes(mark)).filter(({ verb }) => verb.startsWith("delete"))).toEqual([]);
+    expect((await bench.writes(position)).filter(({ verb }) => verb.startsWith("delete"))).toEqual([]);
     expect(await sizes(bench)).toEqual(["1Gi", "1Gi", "1Gi"]);
   });
 });
@@ -343,22 +343,24 @@ describe("mode Recommend", () => {
     engine.load = { cpuPercent: 60 };
     await bench.until("logs", (found) => isReady(found) && rowOf(found).recommendation === 2);
     await sleep(3_000);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     engine.load = { cpuPercent: 90 };
     const more = await bench.until("logs", (found) => rowOf(found).recommendation === 3);
     expect(rowOf(more)).toMatchObject({ mode: "Recommend", current: 2 });
     expect(rowOf(more).target).toBeUndefined();
     engine.load = { cpuPercent: 10 };
     await bench.until("logs", (found) => rowOf(found).recommendation === 1);
-    expect(await placesOf(bench)).toBe(2);
-    const written = await bench.writes(mark);
+    expect(await slotsOf(bench)).toBe(2);
+    const written = await bench.writes(position);
     expect(new Set(written.map(({ resource, subresource }) => `${resource}/${subresource ?? ""}`))).toEqual(
       new Set(["opensearchclusters/status"]),
     );
     const notes = await eventually(async () => {
       const list = await Array.fromAsync(bench.client.list(events, { namespace: bench.namespace }));
-      const told = list.filter(({ reason }) => reason === "RecommendationChanged").map(({ note }) => note);
-      return told.length >= 2 ? told : undefined;
+      const reported = list
+        .filter(({ reason }) => reason === "RecommendationChanged")
+        .map(({ note }) => note);
+      return reported.length >= 2 ? reported : undefined;
     });
     expect(notes).toContain("Pool data should have 3 nodes; before it was 2.");
   });

@@ -15,7 +15,7 @@ import {
   type SearchBench,
   setUpSearch,
 } from "../support/search-bench.ts";
-import { TestAuthority } from "../support/test-certificates.ts";
+import { TestCa } from "../support/test-certificates.ts";
 
 const day = 86_400_000;
 const pools = [aPool("nodes", 3)];
@@ -120,10 +120,10 @@ describe("renewed certificates", () => {
     faults.clear();
     faults.plan({ call: "transportCertificateEndMs", fault: { kind: "throw", code: "timeout" } });
     bench.engines.isKubeletSlow = false;
-    const asked = (): number =>
+    const requested = (): number =>
       bench.engines.calls.filter((call) => call === "transportCertificateEndMs").length;
-    const before = asked();
-    await eventually(() => asked() >= before + 6 || undefined);
+    const before = requested();
+    await eventually(() => requested() >= before + 6 || undefined);
     expect((await bench.get("logs")).status?.certificates?.staleNodes).toEqual(names);
     faults.clear();
     await bench.until(
@@ -135,14 +135,14 @@ describe("renewed certificates", () => {
 
 describe("certificates of others", () => {
   /** As cert-manager does with a Certificate for the name that the sample verifies. */
-  async function issued(authority: TestAuthority): Promise<Readonly<Record<string, string>>> {
+  async function issued(ca: TestCa): Promise<Readonly<Record<string, string>>> {
     const name = "opensearch.example.com";
-    const leaf = await authority.issue({
+    const certificate = await ca.issue({
       subject: { commonName: name },
       usages: ["server"],
       dnsNames: [name],
     });
-    return { "tls.crt": leaf.certificatePem, "tls.key": leaf.keyPem, "ca.crt": authority.caPem };
+    return { "tls.crt": certificate.certificatePem, "tls.key": certificate.keyPem, "ca.crt": ca.caPem };
   }
 
   const sample = aCluster("my-cluster", {
@@ -164,7 +164,7 @@ describe("certificates of others", () => {
   test("[search/SC-34] upstream's sample for cert-manager, which names no adminSecret, is initialised by our own client certificate; a renewed certificate is served without a restart", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
-    const authority = await TestAuthority.create();
+    const ca = await TestCa.create();
     await bench.apply(sample);
     await bench.until(
       "my-cluster",
@@ -174,7 +174,7 @@ describe("certificates of others", () => {
       apiVersion: "v1",
       kind: "Secret",
       metadata: { name: "opensearch-tls", namespace },
-      stringData: await issued(authority),
+      stringData: await issued(ca),
     });
     const ready = await bench.until("my-cluster", isReady);
     expect(bench.engines.calls).toContain("initSecurity");
@@ -186,7 +186,7 @@ describe("certificates of others", () => {
     await client.patch(
       secrets,
       { namespace, name: "opensearch-tls" },
-      { patch: { kind: "merge", body: { stringData: await issued(authority) } } },
+      { patch: { kind: "merge", body: { stringData: await issued(ca) } } },
     );
     await eventually(() => shown() !== first || undefined);
     await bench.until(
@@ -203,7 +203,7 @@ describe("certificates of others", () => {
       apiVersion: "v1",
       kind: "Secret",
       metadata: { name: "theirs", namespace },
-      stringData: await issued(await TestAuthority.create()),
+      stringData: await issued(await TestCa.create()),
     });
     const generated = aCluster("logs", { pools });
     const supplied = aCluster("logs", {

@@ -4,8 +4,8 @@ import { persistentVolumeClaims, pods, services, statefulSets } from "@quarterma
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { markLabels } from "../../src/marks.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import { ownerLabels } from "../../src/owner-labels.ts";
 import {
   aCluster,
   anElasticsearch,
@@ -57,10 +57,10 @@ describe("[security/108] pods never mount a claim that is not their cluster's", 
     );
     const before = await client.get(persistentVolumeClaims, { namespace, name: "data-a-b-c-0" });
     expect(before.metadata.labels).toMatchObject({
-      [markLabels.cluster]: "a",
-      [markLabels.pool]: "b-c",
-      [markLabels.distribution]: "opensearch",
-      [markLabels.version]: "2.19.4",
+      [ownerLabels.cluster]: "a",
+      [ownerLabels.pool]: "b-c",
+      [ownerLabels.distribution]: "opensearch",
+      [ownerLabels.version]: "2.19.4",
     });
     await bench.apply(aCluster("a-b", { pools: [aPool("c", 1)] }));
     const refused = await refusedBy(bench, "a-b");
@@ -159,9 +159,12 @@ test("[first-use/11] the claim of a running node is deleted: it is said what hap
   await client.delete(persistentVolumeClaims, claim);
   // Every pod is outdated with this, and would be restarted.
   await bench.apply(object({ team: "a" }));
-  const told = await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/ClaimDeleting");
-  expect(messageOf(told)).toContain("data-logs-nodes-1 of node logs-nodes-1");
-  expect(messageOf(told)).toContain(`Retain on PersistentVolume ${spec?.volumeName ?? "?"}`);
+  const reported = await bench.until(
+    "logs",
+    (found) => conditionOf(found, "Ready") === "False/ClaimDeleting",
+  );
+  expect(messageOf(reported)).toContain("data-logs-nodes-1 of node logs-nodes-1");
+  expect(messageOf(reported)).toContain(`Retain on PersistentVolume ${spec?.volumeName ?? "?"}`);
   expect(await uids()).toEqual(before);
   await client.delete(pods, { namespace, name: "logs-nodes-1" });
   await bench.until("logs", isReady);

@@ -24,9 +24,9 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 
-import { markLabels } from "../../src/marks.ts";
+import { ownerLabels } from "../../src/owner-labels.ts";
 import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
-import { TestAuthority } from "../support/test-certificates.ts";
+import { TestCa } from "../support/test-certificates.ts";
 
 const repository = join(import.meta.dirname, "../../../..");
 const fixtures = join(
@@ -54,7 +54,7 @@ function documentsIn(file: string): readonly KubeObject[] {
 
 /** Secrets that the examples refer to: upstream's own, and what cert-manager would issue for the name in the example. */
 async function giveSecrets({ client, namespace }: SearchBench): Promise<void> {
-  const ca = await TestAuthority.create();
+  const ca = await TestCa.create();
   const name = "opensearch.example.com";
   const issued = await ca.issue({ subject: { commonName: name }, usages: ["server"], dnsNames: [name] });
   await client.create(secrets, {
@@ -87,7 +87,7 @@ async function childrenOf(
   );
   const ours = lists
     .flat()
-    .filter(({ metadata }) => metadata.labels?.[markLabels.cluster] === owner.metadata.name);
+    .filter(({ metadata }) => metadata.labels?.[ownerLabels.cluster] === owner.metadata.name);
   const plain = (value: unknown): unknown =>
     JSON.parse(
       JSON.stringify(value ?? {})

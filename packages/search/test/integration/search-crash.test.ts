@@ -1,6 +1,6 @@
 import { openSearchCluster } from "@quartermaster/api";
 import { persistentVolumeClaims } from "@quartermaster/runtime/kinds";
-import type { AuditMark } from "@quartermaster/testkit";
+import type { AuditPosition } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import {
@@ -31,8 +31,8 @@ const pools = [aPool("nodes", 3)];
 const orders = { name: "orders", shards: 2, replicas: 1, documents: 10 } as const;
 
 /** Pods that we deleted since then. */
-async function deletedPods(bench: SearchBench, mark: AuditMark): Promise<readonly string[]> {
-  return (await bench.writes(mark)).flatMap(({ verb, resource, name = "" }) =>
+async function deletedPods(bench: SearchBench, position: AuditPosition): Promise<readonly string[]> {
+  return (await bench.writes(position)).flatMap(({ verb, resource, name = "" }) =>
     verb === "delete" && resource === "pods" ? [name] : [],
   );
 }
@@ -56,13 +56,13 @@ describe("the operator is killed at every write", () => {
       const engine = bench.engines.engine("logs");
       engine.createIndex("logs-nodes-0", orders);
       await bench.stop();
-      const mark = await bench.cluster.audit.mark();
+      const position = await bench.cluster.audit.position();
       await bench.apply(
         aCluster("logs", { pools: [aPool("nodes", 2)], general: { additionalConfig: { "a.b": "1" } } }),
       );
       const lives = await liveThrough(bench, each, async () => await isDoneAs(bench, 2));
       expect(lives).toBeGreaterThan(2 * allCrashes.length);
-      expect((await deletedPods(bench, mark)).toSorted()).toEqual(["logs-nodes-0", "logs-nodes-1"]);
+      expect((await deletedPods(bench, position)).toSorted()).toEqual(["logs-nodes-0", "logs-nodes-1"]);
       expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
       expect(engine.lostShards()).toEqual([]);
     },
@@ -78,11 +78,11 @@ describe("the operator is killed at every write", () => {
       const engine = bench.engines.engine("logs");
       engine.createIndex("logs-nodes-0", orders);
       await bench.stop();
-      const mark = await bench.cluster.audit.mark();
+      const position = await bench.cluster.audit.position();
       await bench.apply(aCluster("logs", { pools: [aPool("nodes", 2)] }));
       const lives = await liveThrough(bench, each, async () => await isDoneAs(bench, 2));
       expect(lives).toBeGreaterThan(2 * allCrashes.length);
-      expect(await deletedPods(bench, mark)).toEqual([]);
+      expect(await deletedPods(bench, position)).toEqual([]);
       expect(engine.settings()).toEqual({ persistent: {}, transient: {} });
       expect(engine.lostShards()).toEqual([]);
     },
@@ -116,10 +116,10 @@ describe("the operator is killed at every write", () => {
       const before = await bench.until("logs", isReady);
       await bench.stop();
       await bench.client.delete(openSearchCluster.kind, { namespace: bench.namespace, name: "logs" });
-      const isGone = async (): Promise<boolean> =>
+      const isDeleted = async (): Promise<boolean> =>
         (await bench.client.find(openSearchCluster.kind, { namespace: bench.namespace, name: "logs" })) ===
         undefined;
-      await liveAndDie(bench, crash, isGone);
+      await liveAndDie(bench, crash, isDeleted);
       const claims = await Array.fromAsync(
         bench.client.list(persistentVolumeClaims, { namespace: bench.namespace }),
       );

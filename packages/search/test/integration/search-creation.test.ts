@@ -38,7 +38,7 @@ describe("a new cluster", () => {
 
   test("three managers and three data nodes take at most 45 writes, 30 of them of objects", async () => {
     await using bench = await setUpSearch();
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     const pools = [
       aPool("managers", 3, { roles: ["cluster_manager"] }),
       aPool("data", 3, { roles: ["data", "ingest"] }),
@@ -46,12 +46,12 @@ describe("a new cluster", () => {
     await bench.apply(aCluster("logs", { pools }));
     const ready = await bench.until("logs", isReady);
     expect(ready.status?.availableNodes).toBe(6);
-    const writes = await bench.writes(mark);
-    const said = writes.map(({ verb, resource }) => `${verb} ${resource}`).join(", ");
+    const writes = await bench.writes(position);
+    const output = writes.map(({ verb, resource }) => `${verb} ${resource}`).join(", ");
     expect(
       writes.filter(({ resource }) => resource !== "opensearchclusters").length,
-      said,
+      output,
     ).toBeLessThanOrEqual(30);
-    expect(writes.length, said).toBeLessThanOrEqual(45);
+    expect(writes.length, output).toBeLessThanOrEqual(45);
   });
 });

@@ -11,8 +11,8 @@ import {
 import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { markLabels } from "../../src/marks.ts";
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
+import { ownerLabels } from "../../src/owner-labels.ts";
 import { allCrashes, liveAndDie } from "../support/live-and-die.ts";
 import {
   aCluster,
@@ -42,7 +42,7 @@ async function belongings({ client, namespace }: SearchBench): Promise<Readonly<
   const lists = await Promise.all(
     kinds.map(async (kind) => {
       const found = await Array.fromAsync(
-        client.list(kind, { namespace, labelSelector: markLabels.cluster }),
+        client.list(kind, { namespace, labelSelector: ownerLabels.cluster }),
       );
       return found.map(({ metadata }) => [`${kind.kind} ${metadata.name}`, metadata.uid] as const);
     }),
@@ -70,7 +70,7 @@ async function expectInherited(bench: SearchBench, before: Readonly<Record<strin
   const set = await client.get(statefulSets, { namespace, name: "logs-nodes" });
   expect(set.metadata.ownerReferences).toMatchObject([{ uid: ready.metadata.uid, controller: true }]);
   const claims = await Array.fromAsync(client.list(persistentVolumeClaims, { namespace }));
-  expect(claims.map(({ metadata }) => metadata.labels?.[markLabels.uid])).toEqual([
+  expect(claims.map(({ metadata }) => metadata.labels?.[ownerLabels.uid])).toEqual([
     ready.metadata.uid,
     ready.metadata.uid,
   ]);

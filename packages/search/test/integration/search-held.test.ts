@@ -96,7 +96,7 @@ describe("a cluster that is held in the middle of an operation", () => {
     const paused = { operations: { paused: true } };
     await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)], spec: paused }));
     await bench.until("logs", (found) => conditionOf(found, "Ready") === "False/Paused");
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.apply(
       aCluster("logs", {
         pools: [aPool("nodes", 3)],
@@ -112,7 +112,7 @@ describe("a cluster that is held in the middle of an operation", () => {
         status.certificates.staleNodes === undefined &&
         status.nodePools?.[0]?.outdated === 1,
     );
-    const written = (await bench.writes(mark)).map(({ resource }) => resource);
+    const written = (await bench.writes(position)).map(({ resource }) => resource);
     expect([...new Set(written)].toSorted()).toEqual(["opensearchclusters", "secrets"]);
     await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)], general: changed }));
     await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 3);

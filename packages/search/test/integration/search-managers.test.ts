@@ -52,12 +52,12 @@ describe("few managers", () => {
     await bench.apply(sized(2));
     const formed = await bench.until("logs", isReady);
     const before = await podUids(bench);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.apply(sized(2, { additionalConfig: { "indices.query.bool.max_clause_count": "2000" } }));
     expect(await untilLed(bench, isRolled)).toBe(0);
     const after = await podUids(bench);
     expect([...before.keys()].filter((name) => before.get(name) === after.get(name))).toEqual([]);
-    const deleted = (await bench.writes(mark)).filter(
+    const deleted = (await bench.writes(position)).filter(
       ({ verb, resource }) => verb === "delete" && resource === "pods",
     );
     expect(deleted.map(({ name = "" }) => name).toSorted()).toEqual([...before.keys()].toSorted());

@@ -19,15 +19,15 @@ describe("[security/112] what an author writes as a name", () => {
 
   test("never becomes a selector: a Secret of that name in a volume is one that does not exist", async () => {
     await using bench = await setUpSearch();
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     const volume = { name: "keys", path: "/keys", restartPods: true, secret: { secretName: selector } };
     const pools = [aPool("nodes", 1)];
     await bench.apply(aCluster("logs", { pools, general: { additionalVolumes: [volume] } }));
     await bench.until("logs", (found) =>
       (found.status?.blockers ?? []).some(({ message }) => message.includes(`Secret ${selector}`)),
     );
-    const asked = await bench.cluster.audit.since(mark, { namespace: bench.namespace });
-    expect(asked.filter(({ code }) => code === 400)).toEqual([]);
+    const requested = await bench.cluster.audit.since(position, { namespace: bench.namespace });
+    expect(requested.filter(({ code }) => code === 400)).toEqual([]);
   });
 
   test("of 500 wrong settings the first ten are named, and how many more there are", async () => {

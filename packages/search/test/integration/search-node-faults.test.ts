@@ -162,7 +162,7 @@ describe("nodes that fail while the operator watches", () => {
 
   test("[faults/33] shards come back to a node that is emptied, because another client took its exclusion away: it is excluded again, and keeps its place until it is empty", async () => {
     const { client, namespace } = bench;
-    const places = async (): Promise<number | undefined> =>
+    const slots = async (): Promise<number | undefined> =>
       (await client.get(statefulSets, { namespace, name: "logs-data" })).spec.replicas;
     const holds = (): boolean => engine.state()?.shards.some(({ node }) => node === "logs-data-2") === true;
     const at = operator.disruptions.length;
@@ -176,7 +176,7 @@ describe("nodes that fail while the operator watches", () => {
     const shardReads = (): number => bench.engines.calls.filter((call) => call === "shards").length;
     const readBefore = shardReads();
     await eventually(() => shardReads() >= readBefore + 4 || undefined);
-    expect(await places()).toBe(3);
+    expect(await slots()).toBe(3);
     engine.holdsShards.clear();
     await untilHealed(5);
     expect(operator.disruptions.slice(at)).toMatchObject([
@@ -210,7 +210,7 @@ describe("nodes that fail while the operator watches", () => {
     for (const name of lost) await client.delete(pods, { namespace, name }, { gracePeriodSeconds: 0 });
     for (const name of lost) await untilReplaced(name, before.get(name));
     bench.engines.down.clear();
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.until("logs", (found) => conditionOf(found, "Available") === "False/Unreachable");
     bench.clock.advance(6 * minute);
     await bench.reconcile("logs", 2);
@@ -223,7 +223,7 @@ describe("nodes that fail while the operator watches", () => {
     const { data = {} } = await client.get(configMaps, { namespace, name: "logs-bootstrap" });
     expect(Object.values(data).filter((list) => list !== "")).toEqual([]);
     expect(takenSince(at)).toEqual([]);
-    const written = (await bench.writes(mark)).filter(
+    const written = (await bench.writes(position)).filter(
       ({ verb, resource }) => verb === "delete" || ["statefulsets", "configmaps"].includes(resource),
     );
     expect(written).toEqual([]);

@@ -39,9 +39,9 @@ function isPodWatch({ verb, resource }: SeenRequest): boolean {
 
 async function deletedPods(
   bench: SearchBench,
-  mark: Parameters<SearchBench["writes"]>[0],
+  position: Parameters<SearchBench["writes"]>[0],
 ): Promise<readonly string[]> {
-  return (await bench.writes(mark)).flatMap(({ verb, resource, name = "" }) =>
+  return (await bench.writes(position)).flatMap(({ verb, resource, name = "" }) =>
     verb === "delete" && resource === "pods" ? [name] : [],
   );
 }
@@ -113,25 +113,25 @@ describe("a roll while something is wrong", () => {
       20,
     );
     await bench.operate({ ...proxy.access, token: bench.operator.token });
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     isFrozen = true;
     await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)], ...changed }));
-    await eventually(async () => ((await deletedPods(bench, mark)).length > 0 ? true : undefined));
-    const asked = bench.engines.calls.filter((call) => call === "shards").length;
+    await eventually(async () => ((await deletedPods(bench, position)).length > 0 ? true : undefined));
+    const requested = bench.engines.calls.filter((call) => call === "shards").length;
     // Many looks later, the store still shows the pod that is gone.
     await eventually(
-      () => bench.engines.calls.filter((call) => call === "shards").length >= asked + 8 || undefined,
+      () => bench.engines.calls.filter((call) => call === "shards").length >= requested + 8 || undefined,
     );
-    expect(await deletedPods(bench, mark)).toHaveLength(1);
+    expect(await deletedPods(bench, position)).toHaveLength(1);
     gate.resolve(undefined);
     await untilRolled(bench);
-    expect(new Set(await deletedPods(bench, mark)).size).toBe(3);
-    expect(await deletedPods(bench, mark)).toHaveLength(3);
+    expect(new Set(await deletedPods(bench, position)).size).toBe(3);
+    expect(await deletedPods(bench, position)).toHaveLength(3);
   });
 
   test("[search/SC-59] twenty writes of the status fail while an operation is open: no effect is repeated, and each restart ends once", async () => {
     await using bench = await settledCluster(2);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     const count = (call: string): number => bench.engines.calls.filter((each) => each === call).length;
     const written = count("putSettings");
     await using proxy = await operateThrough(bench);
@@ -145,7 +145,7 @@ describe("a roll while something is wrong", () => {
     // After twenty failures in a row the next try is minutes away: any event brings it forward.
     await bench.reconcile("logs", 1);
     await untilRolled(bench);
-    expect((await deletedPods(bench, mark)).toSorted()).toEqual(["logs-nodes-0", "logs-nodes-1"]);
+    expect((await deletedPods(bench, position)).toSorted()).toEqual(["logs-nodes-0", "logs-nodes-1"]);
     // Of each node: frozen once, released once.
     expect(count("putSettings") - written).toBe(4);
     const notes = (await Array.fromAsync(bench.client.list(events, { namespace: bench.namespace })))
@@ -159,7 +159,7 @@ describe("a roll while something is wrong", () => {
   test("[search/SC-51] killed between freeze and restore, before or after its pod went: allocation is open again, also when the edit was taken back meanwhile", async () => {
     await using bench = await settledCluster(2);
     const settings = (): object => bench.engines.engine("logs").settings();
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     const [before, after] = [logs(), logs(changed)];
     await bench.apply(after);
     await dieAt(bench, "crash-before");
@@ -168,14 +168,14 @@ describe("a roll while something is wrong", () => {
     await bench.operate();
     await untilRolled(bench);
     expect(settings()).toEqual({ persistent: {}, transient: {} });
-    expect(await deletedPods(bench, mark)).toEqual([]);
+    expect(await deletedPods(bench, position)).toEqual([]);
     await bench.stop();
     await bench.apply(after);
     await dieAt(bench, "crash-after-commit");
     expect(settings()).toMatchObject({ persistent: { [enable]: "primaries" } });
     await bench.operate();
     await untilRolled(bench);
-    expect((await deletedPods(bench, mark)).toSorted()).toEqual(["logs-nodes-0", "logs-nodes-1"]);
+    expect((await deletedPods(bench, position)).toSorted()).toEqual(["logs-nodes-0", "logs-nodes-1"]);
     expect(settings()).toEqual({ persistent: {}, transient: {} });
   });
 
@@ -194,7 +194,7 @@ describe("a roll while something is wrong", () => {
           .map(({ metadata }) => metadata.uid)
           .toSorted();
       const before = await uids();
-      const mark = await bench.cluster.audit.mark();
+      const position = await bench.cluster.audit.position();
       // As another operator would have left it: the template differs from what this one renders. An older one, then a newer one.
       for (const seconds of [77, 99]) {
         const body = { spec: { template: { spec: { terminationGracePeriodSeconds: seconds } } } };
@@ -217,7 +217,7 @@ describe("a roll while something is wrong", () => {
         await bench.stop();
         expect(await uids()).toEqual(before);
       }
-      expect(await deletedPods(bench, mark)).toEqual([]);
+      expect(await deletedPods(bench, position)).toEqual([]);
     },
   );
 });

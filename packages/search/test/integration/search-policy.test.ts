@@ -12,7 +12,7 @@ import { persistentVolumeClaims, secrets, statefulSets } from "@quartermaster/ru
 import { eventually, makeIdentity } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { markAnnotations, markLabels } from "../../src/marks.ts";
+import { ownerAnnotations, ownerLabels } from "../../src/owner-labels.ts";
 import { enforcePolicy } from "../support/policy.ts";
 import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
 
@@ -39,7 +39,7 @@ async function tenantOf({ cluster, namespace }: SearchBench, stack: AsyncDisposa
     createTransport({
       config: {
         server,
-        tls: { authorities: fixed<string | undefined>(caPem), insecure: false },
+        tls: { cas: fixed<string | undefined>(caPem), insecure: false },
         credentials: fixed({ token }),
         namespace,
         contextName: "tenant",
@@ -61,7 +61,7 @@ describe("who may mark Secrets and volumes", () => {
     const { namespace } = bench;
     const tenant = await tenantOf(bench, stack);
     stack.use(await enforcePolicy(bench, "search-marks.yaml"));
-    const labels = { [markLabels.cluster]: "logs", [markLabels.uid]: "forged" };
+    const labels = { [ownerLabels.cluster]: "logs", [ownerLabels.uid]: "forged" };
     const forged = (name: string): KubeObject & { readonly stringData: Record<string, string> } => ({
       apiVersion: "v1",
       kind: "Secret",
@@ -81,7 +81,7 @@ describe("who may mark Secrets and volumes", () => {
     const at = (name: string): { readonly namespace: string; readonly name: string } => ({ namespace, name });
     const claim = at("data-logs-nodes-0");
     expect((await bench.client.get(persistentVolumeClaims, claim)).metadata.labels).toHaveProperty(
-      markLabels.uid,
+      ownerLabels.uid,
     );
 
     const patchOf =
@@ -93,10 +93,10 @@ describe("who may mark Secrets and volumes", () => {
     const denied = {
       "another uid on a claim": patchOf(persistentVolumeClaims, claim.name, { metadata: { labels } }),
       "no uid on a claim": patchOf(persistentVolumeClaims, claim.name, {
-        metadata: { labels: { [markLabels.uid]: null } },
+        metadata: { labels: { [ownerLabels.uid]: null } },
       }),
       "another engine's UUID": patchOf(persistentVolumeClaims, claim.name, {
-        metadata: { annotations: { [markAnnotations.engineUuid]: "theirs" } },
+        metadata: { annotations: { [ownerAnnotations.engineUuid]: "theirs" } },
       }),
       "a mark on the authority": patchOf(secrets, "logs-ca", { metadata: { labels } }),
       "the key of the authority": patchOf(secrets, "logs-ca", key),
@@ -105,8 +105,8 @@ describe("who may mark Secrets and volumes", () => {
       "a Secret that pretends": async () => await tenant.create(secrets, forged("other-ca")),
     };
     for (const [what, act] of Object.entries(denied)) {
-      const said = await refusal(act);
-      expect({ what, isRefused: said !== undefined, said }).toMatchObject({ what, isRefused: true });
+      const output = await refusal(act);
+      expect({ what, isRefused: output !== undefined, output }).toMatchObject({ what, isRefused: true });
     }
     const allowed = {
       "other labels of a claim": patchOf(persistentVolumeClaims, claim.name, {
@@ -123,7 +123,7 @@ describe("who may mark Secrets and volumes", () => {
         }),
     };
     for (const [what, act] of Object.entries(allowed))
-      expect({ what, said: await refusal(act) }).toEqual({ what, said: undefined });
+      expect({ what, output: await refusal(act) }).toEqual({ what, output: undefined });
     await bench.until("logs", isReady);
   });
 
@@ -157,7 +157,7 @@ describe("who may mark Secrets and volumes", () => {
     await eventually(async (see) =>
       see(
         await refusal(
-          async () => await tenant.create(kind, set({ [markLabels.uid]: "forged" }), { dryRun: true }),
+          async () => await tenant.create(kind, set({ [ownerLabels.uid]: "forged" }), { dryRun: true }),
         ),
       )?.includes("may not create a StatefulSet"),
     );

@@ -4,7 +4,7 @@ import { namespaces, persistentVolumeClaims, secrets, statefulSets } from "@quar
 import { eventually, makeIdentity, makeNamespace } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { markLabels } from "../../src/marks.ts";
+import { ownerLabels } from "../../src/owner-labels.ts";
 import { searchPermissions } from "../../src/search-permissions.ts";
 import { enforcePolicy } from "../support/policy.ts";
 import { aCluster, aPool, isReady, type SearchBench, setUpSearch } from "../support/search-bench.ts";
@@ -129,7 +129,7 @@ describe("[security/107] a protected cluster", () => {
     await using bench = await setUpSearch();
     const labels = async (): Promise<readonly unknown[]> => {
       const found = await alive(bench);
-      return allKept.map((name) => found.get(name)?.metadata.labels?.[markLabels.deletionProtected]);
+      return allKept.map((name) => found.get(name)?.metadata.labels?.[ownerLabels.deletionProtected]);
     };
     await bench.apply(logs(false));
     await bench.until("logs", isReady);

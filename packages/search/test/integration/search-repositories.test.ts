@@ -15,7 +15,7 @@ import {
 } from "../support/search-bench.ts";
 
 const pools = [aPool("nodes", 1)];
-const folder = { additionalConfig: { "path.repo": "/snapshots" } };
+const directory = { additionalConfig: { "path.repo": "/snapshots" } };
 const rate = "indices.recovery.max_bytes_per_sec";
 const fs = (name: string, location = `/snapshots/${name}`): object => ({
   name,
@@ -25,7 +25,7 @@ const fs = (name: string, location = `/snapshots/${name}`): object => ({
 const theirs = { name: "theirs", type: "fs", settings: { location: "/snapshots/theirs" } };
 
 function declared(general: object = {}): object {
-  return aCluster("logs", { pools, general: { ...folder, ...general } });
+  return aCluster("logs", { pools, general: { ...directory, ...general } });
 }
 
 function names(engine: FakeEngine): readonly string[] {
@@ -131,8 +131,11 @@ describe("snapshot repositories and dynamic settings", () => {
     expect(message).toContain("--snapshot-hosts");
     expect(bench.engines.calls.slice(calls)).not.toContain("putRepository");
     const { client, namespace } = bench;
-    const told = JSON.stringify([refused.status, await Array.fromAsync(client.list(events, { namespace }))]);
-    expect(told).not.toContain("canary");
+    const reported = JSON.stringify([
+      refused.status,
+      await Array.fromAsync(client.list(events, { namespace })),
+    ]);
+    expect(reported).not.toContain("canary");
   });
 
   test("a repository of somebody else under the name is reported and never touched", async () => {

@@ -48,7 +48,7 @@ describe("a configuration that needs a restart", () => {
     const engine = bench.engines.engine("logs");
     engine.createIndex("logs-data-0", { name: "orders", shards: 2, replicas: 1, documents: 10 });
     const before = await podUids(bench);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.apply(aCluster("logs", { pools, ...changed }));
     // A second edit before the roll reaches anybody costs nobody a second restart.
     await bench.apply(
@@ -60,7 +60,7 @@ describe("a configuration that needs a restart", () => {
     await untilRolled(bench);
     const after = await podUids(bench);
     expect([...before.keys()].filter((name) => before.get(name) === after.get(name))).toEqual([]);
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     const deleted = deletedPods(writes);
     expect(deleted.slice(0, 3)).toEqual(["logs-ingest-0", "logs-data-1", "logs-data-0"]);
     expect(deleted.toSorted()).toEqual([...before.keys()].toSorted());
@@ -105,7 +105,7 @@ describe("a configuration that needs a restart", () => {
         ],
       },
     };
-    const told = await eventually(
+    const reported = await eventually(
       async (see) => {
         const pod = await client.find(pods, ref);
         // Kwok says of the new pod once that it runs.
@@ -117,8 +117,8 @@ describe("a configuration that needs a restart", () => {
       },
       { withinMs: 60_000 },
     );
-    expect(told).toMatchObject({ lane: "nodes", actor: "user" });
-    expect(told.message).toContain("kubectl logs logs-data-1 -c opensearch --previous");
+    expect(reported).toMatchObject({ lane: "nodes", actor: "user" });
+    expect(reported.message).toContain("kubectl logs logs-data-1 -c opensearch --previous");
   });
 
   test("[search/SC-54] the restart annotation of one pool restarts that pool, once per value; taking it away restarts nobody", async () => {
@@ -127,9 +127,9 @@ describe("a configuration that needs a restart", () => {
       aCluster("logs", { pools: managersAndData, annotations });
     await bench.apply(annotated({}));
     await bench.until("logs", isReady);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.apply(annotated({ "search.quartermaster.dev/restart.data": "monday" }));
-    await eventually(async () => (deletedPods(await bench.writes(mark)).length === 2 ? true : undefined));
+    await eventually(async () => (deletedPods(await bench.writes(position)).length === 2 ? true : undefined));
     await untilRolled(bench);
     await bench.apply(annotated({}));
     // Something that shows that the operator has seen it.
@@ -137,7 +137,7 @@ describe("a configuration that needs a restart", () => {
       aCluster("logs", { pools: [...managersAndData, aPool("more", 1, { roles: ["ingest"] })] }),
     );
     await bench.until("logs", (found) => isReady(found) && found.status?.availableNodes === 6);
-    expect(deletedPods(await bench.writes(mark))).toEqual(["logs-data-1", "logs-data-0"]);
+    expect(deletedPods(await bench.writes(position))).toEqual(["logs-data-1", "logs-data-0"]);
   });
 
   test("TLS for clients that is switched off on a running cluster is held: the operator still reaches it, and other changes are carried out", async () => {

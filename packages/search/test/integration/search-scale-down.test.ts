@@ -30,7 +30,7 @@ async function claimNames({ client, namespace }: SearchBench): Promise<readonly 
     .toSorted();
 }
 
-async function placesOf({ client, namespace }: SearchBench, name: string): Promise<number> {
+async function slotsOf({ client, namespace }: SearchBench, name: string): Promise<number> {
   return (await client.get(statefulSets, { namespace, name })).spec.replicas ?? 0;
 }
 
@@ -104,15 +104,17 @@ describe("fewer nodes", () => {
       { kind: "throw", code: "unreadable" },
     ] as const) {
       // An engine whose answers cannot be read is looked at each 30 s only.
-      const looks = fault.kind === "throw" && fault.code === "unreadable" ? 1 : 4;
+      const observations = fault.kind === "throw" && fault.code === "unreadable" ? 1 : 4;
       engine.faults.clear();
       engine.faults.plan({ call: "shards", fault });
-      const asked = bench.engines.calls.filter((call) => call === "shards").length;
+      const requested = bench.engines.calls.filter((call) => call === "shards").length;
       // Several looks at the engine later nothing has happened.
       await eventually(
-        () => bench.engines.calls.filter((call) => call === "shards").length >= asked + looks || undefined,
+        () =>
+          bench.engines.calls.filter((call) => call === "shards").length >= requested + observations ||
+          undefined,
       );
-      expect(await placesOf(bench, "logs-nodes")).toBe(3);
+      expect(await slotsOf(bench, "logs-nodes")).toBe(3);
     }
     engine.faults.clear();
     await bench.apply(sized(3));
@@ -160,7 +162,7 @@ describe("fewer nodes", () => {
     await bench.until("logs", isReady);
     const engine = bench.engines.engine("logs");
     engine.createIndex("logs-old-0", orders);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.apply(
       aCluster("logs", {
         pools: [managers, data("new", "fast")],
@@ -174,7 +176,7 @@ describe("fewer nodes", () => {
       return isReady(found) && outdatedIn(found) === 0 && found.status?.nodePools?.length === 2;
     });
     expect(early).toEqual([]);
-    const taken = (await bench.writes(mark)).flatMap(({ verb, resource, name = "" }) =>
+    const taken = (await bench.writes(position)).flatMap(({ verb, resource, name = "" }) =>
       (verb === "delete" && ["pods", "statefulsets"].includes(resource)) ||
       (verb === "patch" && name === "logs-old")
         ? [`${verb} ${name}`]
@@ -220,11 +222,11 @@ describe("fewer nodes", () => {
     await eventually(() => engine.settings().persistent[exclude] === "logs-data-2" || undefined);
     bench.engines.down.add("logs-data-2");
     await eventually(() => engine.lostShards().length > 0 || undefined);
-    const asked = bench.engines.calls.filter((call) => call === "shards").length;
+    const requested = bench.engines.calls.filter((call) => call === "shards").length;
     await eventually(
-      () => bench.engines.calls.filter((call) => call === "shards").length >= asked + 8 || undefined,
+      () => bench.engines.calls.filter((call) => call === "shards").length >= requested + 8 || undefined,
     );
-    expect(await placesOf(bench, "logs-data")).toBe(3);
+    expect(await slotsOf(bench, "logs-data")).toBe(3);
     expect((await bench.get("logs")).status?.operation).toMatchObject({ node: "logs-data-2" });
     // It comes back with its data, and can be emptied.
     bench.engines.down.delete("logs-data-2");

@@ -10,7 +10,7 @@ import { eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import { ownedKinds } from "../../src/handover/predecessor.ts";
-import { markLabels } from "../../src/marks.ts";
+import { ownerLabels } from "../../src/owner-labels.ts";
 import { operateWatched } from "../support/disruptions.ts";
 import { aCluster, aPool, conditionOf, isReady, messageOf, setUpSearch } from "../support/search-bench.ts";
 
@@ -44,11 +44,11 @@ describe("a cluster that is as declared", () => {
       for (const name of names) await bench.until(name, isReady);
       // The last status may still be on its way back.
       await sleep(3_000);
-      const mark = await bench.cluster.audit.mark();
+      const position = await bench.cluster.audit.position();
       const [before, reconciles] = [bench.engines.calls.length, bench.reconciles()];
       await sleep(settled.forMs);
       expect(bench.reconciles() - reconciles).toBe(0);
-      const entries = await bench.cluster.audit.since(mark, {});
+      const entries = await bench.cluster.audit.since(position, {});
       const ours = entries.filter(
         ({ user, verb }) => user.endsWith(`:${bench.namespace}:operator`) && verb !== "watch",
       );
@@ -67,43 +67,43 @@ describe("a cluster that is as declared", () => {
     await bench.until("logs", isReady);
     // What follows Ready, e.g. what the nodes serve by now, is the first operator's to write.
     await eventually(async (see) => {
-      const before = await bench.cluster.audit.mark();
+      const before = await bench.cluster.audit.position();
       await sleep(3_000);
       return see(await bench.writes(before)).length === 0;
     });
     await bench.stop();
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.operate();
     await eventually(() => bench.engines.calls.length > 0 || undefined);
     await sleep(3_000);
-    expect((await bench.writes(mark)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
+    expect((await bench.writes(position)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
   });
 
   test("renew-certificates issues every certificate anew, once per value; no pod is touched", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
-    const asked = (value: string): object =>
+    const requested = (value: string): object =>
       aCluster("logs", {
         pools: [aPool("nodes", 1)],
         annotations: { "search.quartermaster.dev/renew-certificates": value },
       });
-    const leaves = async (): Promise<readonly string[]> =>
+    const certificates = async (): Promise<readonly string[]> =>
       await Promise.all(
-        ["transport", "http", "admin"].map(async (leaf) => {
-          const { data } = await client.get(secrets, { namespace, name: `logs-${leaf}-cert` });
+        ["transport", "http", "admin"].map(async (certificate) => {
+          const { data } = await client.get(secrets, { namespace, name: `logs-${certificate}-cert` });
           return data?.["tls.crt"] ?? "";
         }),
       );
-    await bench.apply(asked("monday"));
+    await bench.apply(requested("monday"));
     await bench.until("logs", (found) => isReady(found) && found.status?.certificates?.renewed === "monday");
-    const first = await leaves();
+    const first = await certificates();
     const pod = await client.get(pods, { namespace, name: "logs-nodes-0" });
-    const mark = await bench.cluster.audit.mark();
-    await bench.apply(asked("tuesday"));
+    const position = await bench.cluster.audit.position();
+    await bench.apply(requested("tuesday"));
     await bench.until("logs", (found) => isReady(found) && found.status?.certificates?.renewed === "tuesday");
-    const second = await leaves();
-    expect(second.filter((leaf) => first.includes(leaf))).toEqual([]);
-    const written = (await bench.writes(mark)).filter(({ resource }) => resource === "secrets");
+    const second = await certificates();
+    expect(second.filter((certificate) => first.includes(certificate))).toEqual([]);
+    const written = (await bench.writes(position)).filter(({ resource }) => resource === "secrets");
     expect(written).toHaveLength(3);
     const after = await client.get(pods, { namespace, name: "logs-nodes-0" });
     expect(after.metadata.uid).toBe(pod.metadata.uid);
@@ -190,13 +190,15 @@ describe("a cluster that is as declared", () => {
     const isCutOff = async (): Promise<boolean> =>
       conditionOf(await bench.get("logs"), "Available") === "False/Unreachable";
     await eventually(isCutOff, { withinMs: 30_000 });
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     // Meanwhile the node becomes empty, which the operator cannot know.
     bench.clock.advance(10 * 60_000);
     await bench.reconcile("logs", 4);
     expect(await isCutOff()).toBe(true);
     expect(operator.disruptions).toEqual([]);
-    const written = (await bench.writes(mark)).filter(({ resource }) => resource !== "opensearchclusters");
+    const written = (await bench.writes(position)).filter(
+      ({ resource }) => resource !== "opensearchclusters",
+    );
     expect(written).toEqual([]);
     expect((await bench.get("logs")).status?.operation?.id).toBe(status?.operation?.id);
     bench.engines.reconnect();
@@ -221,7 +223,7 @@ describe("a cluster that is as declared", () => {
     );
     bench.engines.reconnect();
     await bench.until("logs", isReady);
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     const body = { status: { componentsStatus: [{ component: "nodes", status: "Upgrading" }] } };
     await bench.client.patch(
       openSearchCluster.kind,
@@ -229,14 +231,14 @@ describe("a cluster that is as declared", () => {
       { patch: { kind: "merge", body }, subresource: "status" },
     );
     await bench.until("logs", (found) => isDeepStrictEqual(found.status?.componentsStatus, mirror));
-    const written = (await bench.writes(mark)).filter(({ subresource }) => subresource !== "status");
+    const written = (await bench.writes(position)).filter(({ subresource }) => subresource !== "status");
     expect(written).toEqual([]);
   });
 
   test("[search/SC-121] everything that the operator makes is owned by the cluster, but for the CA and passwords; claims have no owner; what is deleted comes back", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.apply(
       aCluster("logs", {
         pools: [aPool("nodes", 1)],
@@ -246,7 +248,7 @@ describe("a cluster that is as declared", () => {
     );
     const ready = await bench.until("logs", isReady);
     const made = new Set(
-      (await bench.writes(mark))
+      (await bench.writes(position))
         .filter(({ resource, code }) => resource !== "opensearchclusters" && code < 300)
         .map(({ resource }) => resource),
     );
@@ -257,7 +259,7 @@ describe("a cluster that is as declared", () => {
     const all = await Promise.all(
       kinds.map(async (kind) => await Array.fromAsync(client.list(kind, { namespace }))),
     );
-    const ours = all.flat().filter(({ metadata }) => metadata.labels?.[markLabels.cluster] === "logs");
+    const ours = all.flat().filter(({ metadata }) => metadata.labels?.[ownerLabels.cluster] === "logs");
     expect(ours.length).toBeGreaterThan(20);
     const unowned = ours.filter(({ metadata }) => !isControlledBy({ metadata } as KubeObject, ready));
     expect(unowned.map(({ metadata }) => metadata.name).toSorted()).toEqual([

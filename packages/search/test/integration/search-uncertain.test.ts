@@ -1,7 +1,7 @@
 import { openSearchCluster } from "@quartermaster/api";
 import type { Live } from "@quartermaster/runtime";
 import { configMaps, pods } from "@quartermaster/runtime/kinds";
-import { type AuditMark, eventually } from "@quartermaster/testkit";
+import { type AuditPosition, eventually } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import type { ClusterObject } from "../../src/model/read-cluster.ts";
@@ -20,8 +20,12 @@ const minute = 60_000;
 const ephemeral = { persistence: { emptyDir: {} } };
 
 /** Writes of the operator to objects of a cluster, without its own status. */
-async function writesFor(bench: SearchBench, cluster: string, mark: AuditMark): Promise<readonly string[]> {
-  return (await bench.writes(mark))
+async function writesFor(
+  bench: SearchBench,
+  cluster: string,
+  position: AuditPosition,
+): Promise<readonly string[]> {
+  return (await bench.writes(position))
     .filter(
       ({ resource, name = "" }) => resource !== openSearchCluster.kind.plural && name.startsWith(cluster),
     )
@@ -66,11 +70,11 @@ async function untilQuorumLost(bench: SearchBench): Promise<void> {
 async function foundedAgain(
   bench: SearchBench,
   cluster: string,
-  { uuid, mark }: { readonly uuid: string | undefined; readonly mark: AuditMark },
+  { uuid, position }: { readonly uuid: string | undefined; readonly position: AuditPosition },
 ): Promise<readonly unknown[]> {
   const uuids = [(await bench.get(cluster)).status?.clusterUuid, ...bench.engines.engine(cluster).uuids];
   const founders = await foundersIn(bench, cluster);
-  const writes = await writesFor(bench, cluster, mark);
+  const writes = await writesFor(bench, cluster, position);
   return [
     ...uuids.filter((each) => each !== uuid),
     ...founders.filter((each) => each !== ""),
@@ -82,14 +86,14 @@ describe("a cluster of which the operator cannot be sure", () => {
   test("[search/SC-20] nodes report two UUIDs: it is reported with both, and nothing is deleted", async () => {
     await using bench = await setUpSearch();
     bench.engines.strangers.set("split-nodes-1", "another-cluster");
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.apply(aCluster("split", { pools: [aPool("nodes", 3)] }));
     const isSplit = (found: Live<ClusterObject>): boolean =>
       conditionOf(found, "Ready") === "False/SplitCluster";
     expect(messageOf(await bench.until("split", isSplit))).toContain("split-nodes-1: another-cluster");
     await bench.reconcile("split", 3);
     await bench.until("split", isSplit);
-    expect((await bench.writes(mark)).filter(({ verb }) => verb.startsWith("delete"))).toEqual([]);
+    expect((await bench.writes(position)).filter(({ verb }) => verb.startsWith("delete"))).toEqual([]);
     bench.engines.strangers.clear();
     await bench.until("split", isReady);
   });
@@ -108,11 +112,11 @@ describe("a cluster of which the operator cannot be sure", () => {
     );
     const blips = (await bench.until("blips", isReady)).status?.clusterUuid;
     const lost = (await bench.until("lost", isReady)).status?.clusterUuid;
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     for (const manager of managers) await client.delete(pods, { namespace, name: manager });
     await blink(bench);
     await untilQuorumLost(bench);
-    expect(await foundedAgain(bench, "blips", { uuid: blips, mark })).toEqual([]);
-    expect(await foundedAgain(bench, "lost", { uuid: lost, mark })).toEqual([]);
+    expect(await foundedAgain(bench, "blips", { uuid: blips, position })).toEqual([]);
+    expect(await foundedAgain(bench, "lost", { uuid: lost, position })).toEqual([]);
   });
 });

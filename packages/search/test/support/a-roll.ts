@@ -30,7 +30,7 @@ export function shardOn(index: string, nodes: readonly string[], shard = 0): rea
 export interface RollChanges {
   readonly cluster?: SearchCluster;
   /** Places that StatefulSets have, by pool (default: as many as declared). */
-  readonly places?: Readonly<Record<string, number>>;
+  readonly slots?: Readonly<Record<string, number>>;
   /** Nodes that run with older inputs. */
   readonly outdated?: readonly string[];
   /** Nodes whose pod is not ready and that are no members. */
@@ -44,9 +44,9 @@ export interface RollChanges {
 
 /** A formed cluster in which all is well, with changes. */
 export function aRoll(changes: RollChanges = {}): Seen {
-  const { cluster = managersAndData(3, 2), outdated = [], down = [], shards = [], places = {} } = changes;
+  const { cluster = managersAndData(3, 2), outdated = [], down = [], shards = [], slots = {} } = changes;
   const material = aMaterial();
-  const nodes = cluster.pools.flatMap((pool) => nodesOf(cluster, pool, places[pool.name]));
+  const nodes = cluster.pools.flatMap((pool) => nodesOf(cluster, pool, slots[pool.name]));
   const up = nodes.filter(({ name }) => !down.includes(name));
   const managers = up.filter(({ pool }) => pool.roles.includes("cluster_manager")).map(({ name }) => name);
   const unassigned = shards.filter(({ state }) => state === "UNASSIGNED").length;
@@ -61,7 +61,7 @@ export function aRoll(changes: RollChanges = {}): Seen {
         pool.name,
         {
           metadata: { name: `${cluster.name}-${pool.name}`, uid: `set-${pool.name}` },
-          spec: { replicas: places[pool.name] ?? pool.replicas, volumeClaimTemplates: [{}] },
+          spec: { replicas: slots[pool.name] ?? pool.replicas, volumeClaimTemplates: [{}] },
         },
       ]),
     ) as unknown as Seen["statefulSets"],
@@ -126,8 +126,8 @@ export function aRoll(changes: RollChanges = {}): Seen {
 function nodesOf(
   cluster: SearchCluster,
   pool: NodePool,
-  places = pool.replicas,
+  slots = pool.replicas,
 ): readonly { readonly name: string; readonly pool: NodePool }[] {
-  const replicas = Math.max(places, pool.replicas);
+  const replicas = Math.max(slots, pool.replicas);
   return podNames(cluster, { ...pool, replicas }).map((name) => ({ name, pool }));
 }

@@ -23,17 +23,17 @@ export function aMaterial(changes: Partial<Material> = {}): Material {
     live: undefined,
   });
   return {
-    authority: { ...secret("logs-ca"), pair },
-    leaves: new Map(
-      (["transport", "http", "admin"] as const).map((leaf) => [
-        leaf,
-        { ...secret(`logs-${leaf}-cert`), pair },
+    ca: { ...secret("logs-ca"), pair },
+    certificates: new Map(
+      (["transport", "http", "admin"] as const).map((certificate) => [
+        certificate,
+        { ...secret(`logs-${certificate}-cert`), pair },
       ]),
     ),
     supplied: new Map(),
     foreignTrust: [],
     foreignHttpTrust: [],
-    mountedLeaves: [],
+    mountedCertificates: [],
     adminPassword: {
       ...secret("logs-admin-password"),
       login: { username: "admin", password: "secret" },

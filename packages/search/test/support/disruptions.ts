@@ -70,11 +70,11 @@ async function nodesTaken(
   { verb, name = "", body }: InterleavedRequest,
 ): Promise<readonly string[]> {
   if (verb === "delete") return [name];
-  const places = fieldOf(fieldOf(parseJson(body), "spec"), "replicas");
+  const slots = fieldOf(fieldOf(parseJson(body), "spec"), "replicas");
   const set = await client.find(statefulSets, { namespace, name });
   const before = set?.spec.replicas ?? 0;
-  if (typeof places !== "number" || places >= before) return [];
-  return Array.from({ length: before - places }, (_, at) => `${name}-${String(places + at)}`);
+  if (typeof slots !== "number" || slots >= before) return [];
+  return Array.from({ length: before - slots }, (_, at) => `${name}-${String(slots + at)}`);
 }
 
 interface Taken {

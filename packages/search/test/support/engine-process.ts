@@ -47,15 +47,15 @@ const launches = {
 /** A folder with an engine that another user can read, and one folder per node. Removed at the end. */
 export class EngineHome implements AsyncDisposable {
   readonly distribution: keyof typeof launches;
-  readonly folder: string;
+  readonly directory: string;
 
-  private constructor(distribution: keyof typeof launches, folder: string) {
+  private constructor(distribution: keyof typeof launches, directory: string) {
     this.distribution = distribution;
-    this.folder = folder;
+    this.directory = directory;
   }
 
   get home(): string {
-    return join(this.folder, "home");
+    return join(this.directory, "home");
   }
 
   /** The cache is its user's alone, so the engine is linked to where others may read it. */
@@ -64,22 +64,22 @@ export class EngineHome implements AsyncDisposable {
       process.stderr.write(`${line}\n`);
     };
     const cached = await provideEngineHome({ engine: distribution, version }, { report });
-    const folder = await mkdtemp(join(tmpdir(), "qm-engine-"));
-    await chmod(folder, 0o755);
-    await run("cp", ["-al", cached, join(folder, "home")]);
-    return new EngineHome(distribution, folder);
+    const directory = await mkdtemp(join(tmpdir(), "qm-engine-"));
+    await chmod(directory, 0o755);
+    await run("cp", ["-al", cached, join(directory, "home")]);
+    return new EngineHome(distribution, directory);
   }
 
   /** A folder that all nodes may write to. */
-  async openFolder(name: string): Promise<string> {
-    const path = join(this.folder, name);
+  async openDirectory(name: string): Promise<string> {
+    const path = join(this.directory, name);
     await mkdir(path);
     if (isRoot) await chown(path, engineUser, engineUser);
     return path;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.directory, { recursive: true, force: true });
   }
 }
 
@@ -95,7 +95,7 @@ export class EngineProcess implements AsyncDisposable {
   }
 
   get config(): string {
-    return join(this.#folder, "config");
+    return join(this.#directory, "config");
   }
 
   /** Writes the node's configuration: settings, and files by their name below the config folder. */
@@ -104,16 +104,16 @@ export class EngineProcess implements AsyncDisposable {
     files: Readonly<Record<string, string>>,
   ): Promise<void> {
     await cp(join(this.#engine.home, "config"), this.config, { recursive: true });
-    for (const part of ["data", "logs", "tmp"]) await mkdir(join(this.#folder, part), { recursive: true });
+    for (const part of ["data", "logs", "tmp"]) await mkdir(join(this.#directory, part), { recursive: true });
     const all = {
       ...settings,
-      "path.data": join(this.#folder, "data"),
-      "path.logs": join(this.#folder, "logs"),
+      "path.data": join(this.#directory, "data"),
+      "path.logs": join(this.#directory, "logs"),
     };
     const lines = Object.entries(all).map(([key, value]) => `${key}: ${JSON.stringify(value)}\n`);
     await writeFile(join(this.config, `${this.#engine.distribution}.yml`), lines.join(""));
     await this.write(files);
-    if (isRoot) await run("chown", ["-R", `${engineUser}:${engineUser}`, this.#folder]);
+    if (isRoot) await run("chown", ["-R", `${engineUser}:${engineUser}`, this.#directory]);
   }
 
   /** Puts files below the config folder. */
@@ -128,10 +128,10 @@ export class EngineProcess implements AsyncDisposable {
   start(): void {
     const { prefix, main, extra } = launches[this.#engine.distribution];
     const { home } = this.#engine;
-    const log = openSync(join(this.#folder, "output"), "a");
+    const log = openSync(join(this.#directory, "output"), "a");
     const java = [
       ...leanFlags,
-      `-Djava.io.tmpdir=${join(this.#folder, "tmp")}`,
+      `-Djava.io.tmpdir=${join(this.#directory, "tmp")}`,
       `-D${prefix}.path.home=${home}`,
       `-D${prefix}.path.conf=${this.config}`,
       `-D${prefix}.distribution.type=zip`,
@@ -142,7 +142,7 @@ export class EngineProcess implements AsyncDisposable {
     const user = isRoot ? [`--reuid=${engineUser}`, `--regid=${engineUser}`, "--clear-groups"] : [];
     const args = [...user, "--pdeathsig", "KILL", "java", ...java, "-cp", `${home}/lib/*`, main];
     // Elasticsearch looks for a place for native code there.
-    const env = { ...process.env, LIBFFI_TMPDIR: join(this.#folder, "tmp") };
+    const env = { ...process.env, LIBFFI_TMPDIR: join(this.#directory, "tmp") };
     this.#child = spawn("setpriv", args, { cwd: home, env, stdio: ["ignore", log, log] });
     closeSync(log);
   }
@@ -154,7 +154,7 @@ export class EngineProcess implements AsyncDisposable {
 
   /** The end of its output. */
   async obituary(): Promise<Error> {
-    const output = await readFile(join(this.#folder, "output"), "utf8");
+    const output = await readFile(join(this.#directory, "output"), "utf8");
     return new Error(`node ${this.name} has ended: ${output.slice(-3_000)}`);
   }
 
@@ -162,17 +162,17 @@ export class EngineProcess implements AsyncDisposable {
     const child = this.#child;
     this.#child = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const isOver = once(child, "exit");
+    const isFinished = once(child, "exit");
     child.kill("SIGKILL");
-    await isOver;
+    await isFinished;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
 
-  get #folder(): string {
-    return join(this.#engine.folder, this.name);
+  get #directory(): string {
+    return join(this.#engine.directory, this.name);
   }
 }
 

@@ -86,7 +86,7 @@ export function engineFaultPlans(
   { victim }: EngineWorkload,
   { points }: EngineReference,
 ): readonly EnginePlan[] {
-  const ids = engineFaultIds.filter((id) => victim !== undefined || writeFaults[id] !== undefined);
+  const ids = engineFaultIds.filter((id) => victim !== undefined || writeProblems[id] !== undefined);
   return points.flatMap((point) => ids.map((fault) => ({ ...point, fault })));
 }
 
@@ -188,7 +188,7 @@ class Strike {
     const { engines } = this.#bench;
     const { faults } = engines.engine("logs");
     const { fault, call } = this.#plan;
-    const atWrite = writeFaults[fault];
+    const atWrite = writeProblems[fault];
     if (atWrite !== undefined) faults.plan({ call: call as EngineCall, fault: atWrite, times: 1 });
     if (fault === "P2-no-shards")
       faults.plan({ call: "shards", fault: { kind: "lie", value: [] }, times: 4 });
@@ -217,7 +217,7 @@ class Strike {
 }
 
 /** What becomes of the write itself; lies and nodes leave it alone. */
-const writeFaults: Readonly<Partial<Record<EngineFaultId, FakeFault>>> = {
+const writeProblems: Readonly<Partial<Record<EngineFaultId, FakeFault>>> = {
   "P1-before": { kind: "throw", code: "timeout" },
   "P1-after": { kind: "throw", code: "timeout", isActed: true },
   "P1-late": { kind: "late", afterMs: 1_500 },

@@ -4,41 +4,44 @@ import { createServer } from "node:https";
 import type { CertifiedKey } from "@quartermaster/runtime/certificates";
 import type { EngineTarget } from "@quartermaster/search";
 
-import { serviceName } from "./engine-world.ts";
-import { TestAuthority } from "./test-certificates.ts";
+import { serviceName } from "./engine-scene.ts";
+import { TestCa } from "./test-certificates.ts";
 
 /** What a server does with a request. */
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+export type Reply = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server with TLS on a free port that answers as a test says: an engine at its worst. */
 export interface HostileEngine extends AsyncDisposable {
   readonly target: EngineTarget;
   /** Paths that it was asked for, in order. */
-  readonly asked: readonly string[];
-  answer: Answer;
+  readonly requested: readonly string[];
+  response: Reply;
   /** Serves another certificate to connections from then on; those that are open stay. */
-  serve(leaf: CertifiedKey): void;
+  serve(certificate: CertifiedKey): void;
 }
 
 /** Starts one. `dnsNames` are those of its certificate. */
 export async function startHostileEngine({
   node = "os-a-0",
   dnsNames = [serviceName],
-  authority,
+  ca,
   login,
 }: {
   readonly node?: string;
   readonly dnsNames?: readonly string[];
-  readonly authority?: TestAuthority;
+  readonly ca?: TestCa;
   readonly login?: EngineTarget["login"];
 } = {}): Promise<HostileEngine> {
-  const signer = authority ?? (await TestAuthority.create());
-  const leaf = await signer.issue({ subject: { commonName: node }, usages: ["server"], dnsNames });
-  const asked: string[] = [];
-  const server = createServer({ cert: leaf.certificatePem, key: leaf.keyPem }, (request, response) => {
-    asked.push(`${request.method ?? ""} ${request.url ?? ""}`);
-    engine.answer(request, response);
-  });
+  const signer = ca ?? (await TestCa.create());
+  const certificate = await signer.issue({ subject: { commonName: node }, usages: ["server"], dnsNames });
+  const requested: string[] = [];
+  const server = createServer(
+    { cert: certificate.certificatePem, key: certificate.keyPem },
+    (request, response) => {
+      requested.push(`${request.method ?? ""} ${request.url ?? ""}`);
+      engine.response(request, response);
+    },
+  );
   const { promise, resolve } = Promise.withResolvers<undefined>();
   server.listen(0, "127.0.0.1", () => {
     resolve(undefined);
@@ -47,14 +50,14 @@ export async function startHostileEngine({
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : 0;
   const engine: HostileEngine = {
-    asked,
+    requested,
     target: {
       distribution: "opensearch",
       endpoints: [{ node, host: "127.0.0.1", port }],
       tls: { caPem: signer.caPem, serverName: serviceName, client: undefined },
       login,
     },
-    answer: (_request, response) => {
+    response: (_request, response) => {
       response.writeHead(500).end();
     },
     serve: ({ certificatePem, keyPem }) => {
@@ -73,7 +76,7 @@ export async function startHostileEngine({
 }
 
 /** Answers with JSON. */
-export function json(value: unknown, status = 200): Answer {
+export function json(value: unknown, status = 200): Reply {
   return (_request, response) => {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
   };

@@ -68,7 +68,7 @@ export class KwokEngines implements AsyncDisposable {
   readonly strangers = new Map<string, string>();
   /** Pods that are told to be down. */
   readonly down = new Set<string>();
-  #isOver = false;
+  #isFinished = false;
   readonly #loop: Promise<void>;
   readonly calls: string[] = [];
   /** Is told of each call before it reaches an engine. */
@@ -105,7 +105,7 @@ export class KwokEngines implements AsyncDisposable {
         if (this.#isCut && call !== "close") return async () => await this.#refuse(call);
         const engine = client();
         if (call === "identity" && this.strangers.size > 0)
-          return async (asked: string) => await this.#identity(engine, asked);
+          return async (requested: string) => await this.#identity(engine, requested);
         const found: unknown = Reflect.get(engine, call);
         return typeof found === "function"
           ? (...args: readonly unknown[]): unknown => Reflect.apply(found, engine, args)
@@ -167,24 +167,24 @@ export class KwokEngines implements AsyncDisposable {
 
   async #run(): Promise<void> {
     await Promise.all(Object.values(this.#watched).map(async ({ synced }: InformerHandle) => await synced));
-    while (!this.#isOver) {
+    while (!this.#isFinished) {
       try {
-        await this.#look();
+        await this.#sample();
       } catch (error) {
-        if (!this.#isOver) process.stderr.write(`kwok engines: ${String(error)}\n`);
+        if (!this.#isFinished) process.stderr.write(`kwok engines: ${String(error)}\n`);
       }
       await sleep(40);
     }
   }
 
-  async #look(): Promise<void> {
-    const world = {
+  async #sample(): Promise<void> {
+    const state = {
       claims: this.#watched.claims.store.list(),
       configs: this.#watched.configs.store.list(),
       secretList: this.#watched.secrets.store.list(),
     };
-    await Promise.all(world.claims.map(async (claim) => await this.#bind(claim)));
-    this.#pods = this.#watched.pods.store.list().map((pod) => this.#fakePod(pod, world));
+    await Promise.all(state.claims.map(async (claim) => await this.#bind(claim)));
+    this.#pods = this.#watched.pods.store.list().map((pod) => this.#fakePod(pod, state));
   }
 
   async #bind(claim: Live<PersistentVolumeClaim>): Promise<void> {
@@ -214,23 +214,23 @@ export class KwokEngines implements AsyncDisposable {
     this.#bound.add(uid);
   }
 
-  #fakePod(pod: Live<Pod>, world: World): FakePod {
+  #fakePod(pod: Live<Pod>, state: State): FakePod {
     const { name, uid } = pod.metadata;
     const clusterName = clusterNameOf(pod);
-    if (!this.#born.has(uid)) this.#born.set(uid, foundersOf(clusterName, world));
-    const claim = world.claims.find(({ metadata }) => metadata.name === `data-${name}`);
+    if (!this.#born.has(uid)) this.#born.set(uid, foundersOf(clusterName, state));
+    const claim = state.claims.find(({ metadata }) => metadata.name === `data-${name}`);
     return {
       name,
       uid,
       volume: claim?.metadata.uid ?? uid,
       isRunning: isRunning(pod),
-      roles: rolesOf(pod, world.configs),
+      roles: rolesOf(pod, state.configs),
       // Another build has a tag of its own, and the engine in it the same version.
       version: (/[^:]*$/.exec(pod.spec.containers[0]?.image ?? "")?.[0] ?? "").replace(/-r\d+$/, ""),
       clusterName,
       initialManagers: this.#born.get(uid) ?? [],
-      ...this.#mounted(uid, filesOf(pod, world)),
-      ...accountsOf(clusterName, world),
+      ...this.#mounted(uid, filesOf(pod, state)),
+      ...accountsOf(clusterName, state),
     };
   }
 
@@ -242,7 +242,7 @@ export class KwokEngines implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true;
+    this.#isFinished = true;
     await this.#loop;
     await this.#stack[Symbol.asyncDispose]();
   }
@@ -261,7 +261,7 @@ function classOf({ spec }: Live<PersistentVolumeClaim>): object {
   return spec?.storageClassName === undefined ? {} : { storageClassName: spec.storageClassName };
 }
 
-interface World {
+interface State {
   readonly claims: readonly Live<PersistentVolumeClaim>[];
   readonly configs: readonly Live<ConfigMap>[];
   readonly secretList: readonly Live<Secret>[];
@@ -277,7 +277,7 @@ function isRunning({ metadata, status }: Live<Pod>): boolean {
   return isReady && metadata.deletionTimestamp === undefined;
 }
 
-function foundersOf(clusterName: string, { configs }: World): readonly string[] {
+function foundersOf(clusterName: string, { configs }: State): readonly string[] {
   const list = configs.find(({ metadata }) => metadata.name === `${clusterName}-bootstrap`);
   const text = list?.data?.["initial-managers.yml"] ?? "";
   return text.match(/[a-z0-9-]+-\d+(?=["',\]\s]|$)/gm) ?? [];
@@ -286,7 +286,7 @@ function foundersOf(clusterName: string, { configs }: World): readonly string[] 
 type MountedFiles = Pick<FakePod, "files" | "transportFiles">;
 
 /** What the kubelet puts into the volume of certificates, by path. */
-function filesOf({ spec }: Live<Pod>, { secretList }: World): MountedFiles {
+function filesOf({ spec }: Live<Pod>, { secretList }: State): MountedFiles {
   const volume = spec.volumes?.find(({ name }) => name === "certificates");
   const paths = new Map<string, string>();
   for (const source of listOf(fieldOf(volume, "projected"), "sources")) {
@@ -315,7 +315,7 @@ function filesOf({ spec }: Live<Pod>, { secretList }: World): MountedFiles {
 const matches = new Map<string, boolean>();
 
 /** Who may log in: accounts whose password is the one behind the hash that the realm's files have now. */
-function accountsOf(clusterName: string, { secretList }: World): Pick<FakePod, "accounts"> {
+function accountsOf(clusterName: string, { secretList }: State): Pick<FakePod, "accounts"> {
   const files = secretList.find(({ metadata }) => metadata.name === `${clusterName}-file-realm`);
   if (files === undefined) return {};
   const hashes = new Map(

@@ -1,7 +1,7 @@
 import type { EngineClient } from "@quartermaster/search";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { LicenseWorld } from "./elasticsearch-world.ts";
+import type { LicenseState } from "./elasticsearch-scene.ts";
 import { codeOf } from "./opensearch-contract.ts";
 
 const yes = { acknowledge: true };
@@ -38,18 +38,18 @@ function forgedSignature(): string {
 const startLimitMs = 600_000;
 
 /** What every EngineClient for Elasticsearch must do, in this order: one node lives through all of it. */
-export function licenseContract(name: string, startWorld: () => Promise<LicenseWorld>): void {
+export function licenseContract(name: string, startScene: () => Promise<LicenseState>): void {
   describe(`${name} keeps the contract of EngineClient for Elasticsearch`, () => {
-    let world: LicenseWorld;
+    let state: LicenseState;
     let client: EngineClient;
     const stack = new AsyncDisposableStack();
 
     beforeAll(async () => {
-      world = await startWorld();
-      client = world.connect(world.target);
-      stack.use(world);
+      state = await startScene();
+      client = state.connect(state.target);
+      stack.use(state);
       stack.defer(client.close.bind(client));
-      await world.until(async () => (await codeOf(client.license())) === "ok");
+      await state.until(async () => (await codeOf(client.license())) === "ok");
     }, startLimitMs);
 
     afterAll(async () => {
@@ -65,7 +65,7 @@ export function licenseContract(name: string, startWorld: () => Promise<LicenseW
     }
 
     test("identity, members and voters are told as by OpenSearch", async () => {
-      const [{ node } = { node: "" }] = world.target.endpoints;
+      const [{ node } = { node: "" }] = state.target.endpoints;
       const identity = await client.identity(node);
       const { voters, elected, clusterUuid } = await client.coordination();
       expect(identity).toMatchObject({ node, clusterName: "contract", clusterUuid, hasVoters: true });
@@ -90,7 +90,7 @@ export function licenseContract(name: string, startWorld: () => Promise<LicenseW
     });
 
     test("a wrong password is forbidden", async () => {
-      const stranger = world.connect({ ...world.target, login: { username: "operator", password: "wrong" } });
+      const stranger = state.connect({ ...state.target, login: { username: "operator", password: "wrong" } });
       expect(await codeOf(stranger.health())).toBe("forbidden");
       await stranger.close();
     });

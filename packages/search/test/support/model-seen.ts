@@ -35,7 +35,7 @@ function hashOf(config: number, isEphemeral: boolean): string {
 }
 
 /** What a reconcile sees with this store and these facts. */
-export function seenBy(model: Model, { places, pods }: Workload, engine: EngineFacts): Seen {
+export function seenBy(model: Model, { slots, pods }: Workload, engine: EngineFacts): Seen {
   const status: Partial<ClusterStatus> = {
     clusterUuid: "U",
     version: "2.19.4",
@@ -43,7 +43,7 @@ export function seenBy(model: Model, { places, pods }: Workload, engine: EngineF
     ...(model.operation === undefined ? {} : { operation: model.operation }),
   };
   const sets = new Map([
-    ["nodes", { metadata: { name: "logs-nodes", uid: "set" }, spec: { replicas: places } }],
+    ["nodes", { metadata: { name: "logs-nodes", uid: "set" }, spec: { replicas: slots } }],
   ]);
   return aSeen({
     ...declared(model),

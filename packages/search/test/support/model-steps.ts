@@ -11,7 +11,7 @@ import { isDecidedAgain } from "../../src/nodes/operation-handlers.ts";
 import type { DestructiveAction, OperationAction, SearchAction } from "../../src/search-action.ts";
 import { engineFacts } from "./a-seen.ts";
 import { factsOf, nowOf, seenBy } from "./model-seen.ts";
-import { governed, hasQuorum, membersOf, withPod, worldSteps } from "./model-world.ts";
+import { governed, hasQuorum, membersOf, withPod, sceneSteps } from "./model-state.ts";
 import { type Engine, type Model, nodeName, theirExclusion } from "./operation-model.ts";
 
 /** One thing that can happen next. */
@@ -26,7 +26,7 @@ export interface Step {
 export function stepsOf(model: Model): readonly Step[] {
   return [
     ...operatorSteps(model),
-    ...worldSteps(model).map(({ what, next }) => ({
+    ...sceneSteps(model).map(({ what, next }) => ({
       what,
       next: governed(next),
       broken: lostData(governed(next)),
@@ -70,7 +70,7 @@ function operatorSteps(model: Model): readonly Step[] {
 function foundsAgain(model: Model): readonly string[] {
   const seen = seenBy(model, model.store, factsOf(model.sample));
   const { actions, intent, rule } = decideLane(formationLane, seen, nowOf(model));
-  const isQuiet = intent === undefined && actions.every((action) => action.kind === "markVolume");
+  const isQuiet = intent === undefined && actions.every((action) => action.kind === "annotateVolume");
   return model.spec.isHeld || isQuiet ? [] : [`S-6: ${rule} founds the cluster again`];
 }
 
@@ -83,8 +83,8 @@ function decided(model: Model): LaneDecision {
 function grown(model: Model): Model {
   if (model.spec.isHeld) return model;
   const isShrinking = model.operation?.step === "Shrink";
-  const places = Math.max(model.store.places, model.spec.nodes);
-  return isShrinking || places <= model.live.places ? model : { ...model, live: { ...model.live, places } };
+  const slots = Math.max(model.store.slots, model.spec.nodes);
+  return isShrinking || slots <= model.live.slots ? model : { ...model, live: { ...model.live, slots } };
 }
 
 interface Performed {
@@ -107,7 +107,7 @@ const operations = new Set<string>([
   "excludeVote",
   "clearVotes",
   "verifyReleased",
-  "verifyPlace",
+  "verifySlot",
 ]);
 
 function isOperationAction(action: SearchAction): action is OperationAction {
@@ -118,8 +118,8 @@ function performed(model: Model, action: SearchAction): Performed {
   if (action.kind === "record") return { next: model, isDone: true, broken: [] };
   if (!isOperationAction(action)) throw new Error(`the model knows no ${action.kind}`);
   if (isDestructive(action)) return destroyed(model, action);
-  if (action.kind === "verifyPlace")
-    return { next: model, isDone: model.live.places > action.ordinal, broken: [] };
+  if (action.kind === "verifySlot")
+    return { next: model, isDone: model.live.slots > action.ordinal, broken: [] };
   if (model.isSilent || !hasQuorum(model)) return { next: model, isDone: false, broken: [] };
   if (action.kind === "verifyReleased") return verified(model, action.node);
   const next = { ...model, engine: engineAfter(model, action) };
@@ -131,7 +131,7 @@ function returnedTo(model: Model, next: Model): readonly string[] {
   const before = allocation.excludedNodes(model.engine.settings);
   const after = allocation.excludedNodes(next.engine.settings);
   const leaving = Object.keys(model.live.pods).filter(
-    (node) => ordinalIn(node) >= Math.max(model.live.places, model.spec.isHeld ? 0 : model.spec.nodes),
+    (node) => ordinalIn(node) >= Math.max(model.live.slots, model.spec.isHeld ? 0 : model.spec.nodes),
   );
   return leaving
     .filter((node) => before.includes(node) && !after.includes(node))
@@ -153,7 +153,7 @@ function verified(model: Model, node: string): Performed {
 
 type EngineAction = Exclude<
   OperationAction,
-  DestructiveAction | { readonly kind: "verifyReleased" | "verifyPlace" }
+  DestructiveAction | { readonly kind: "verifyReleased" | "verifySlot" }
 >;
 
 function engineAfter({ engine }: Model, action: EngineAction): Engine {
@@ -198,7 +198,7 @@ function destroyed(model: Model, action: DestructiveAction): Performed {
       return { next: withPod(model, action.node, { ...pod, state: "terminating" }), isDone: true, broken };
     }
     case "shrinkPool":
-      return { next: { ...model, live: { ...model.live, places: action.to } }, isDone: true, broken };
+      return { next: { ...model, live: { ...model.live, slots: action.to } }, isDone: true, broken };
     case "deleteClaim":
       return {
         next: { ...model, deletedClaims: [...model.deletedClaims, action.node] },
@@ -227,7 +227,7 @@ const invariants: readonly { readonly id: string; readonly isBroken: (write: Wri
     id: "S-1: a node is taken while another is down",
     isBroken: ({ model, node, up, takesMember }) =>
       takesMember &&
-      Array.from({ length: model.live.places }, (_, ordinal) => nodeName(ordinal)).some(
+      Array.from({ length: model.live.slots }, (_, ordinal) => nodeName(ordinal)).some(
         (each) => each !== node && !up.includes(each),
       ),
   },
@@ -235,7 +235,7 @@ const invariants: readonly { readonly id: string; readonly isBroken: (write: Wri
     id: "S-2: no majority is left",
     isBroken: ({ model, node, up, takesMember }) =>
       takesMember &&
-      model.live.places > 1 &&
+      model.live.slots > 1 &&
       model.engine.voters.filter((voter) => up.includes(voter) && voter !== node).length <
         majority(model.engine.voters.length),
   },

@@ -2,8 +2,8 @@ import type { EngineClient, EngineTarget, SecurityDocuments } from "@quartermast
 import { EngineError } from "@quartermaster/search";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { adminSubject, type EngineWorld, nodeFiles, nodeNames } from "./engine-world.ts";
-import { TestAuthority } from "./test-certificates.ts";
+import { adminSubject, type EngineScene, nodeFiles, nodeNames } from "./engine-scene.ts";
+import { TestCa } from "./test-certificates.ts";
 
 const { manager, data } = nodeNames;
 const [firstData, secondData] = data;
@@ -48,19 +48,19 @@ export async function codeOf(work: Promise<unknown>): Promise<string> {
 const startLimitMs = 600_000;
 
 /** What every EngineClient for OpenSearch must do, in this order: one cluster lives through all of it. */
-export function opensearchContract(name: string, startWorld: () => Promise<EngineWorld>): void {
+export function opensearchContract(name: string, startScene: () => Promise<EngineScene>): void {
   describe(`${name} keeps the contract of EngineClient for OpenSearch`, () => {
-    let world: EngineWorld;
+    let scene: EngineScene;
     let client: EngineClient;
     const stack = new AsyncDisposableStack();
     let uuid: string | undefined;
 
     beforeAll(async () => {
-      world = await startWorld();
-      client = world.connect(world.target);
-      stack.use(world);
+      scene = await startScene();
+      client = scene.connect(scene.target);
+      stack.use(scene);
       stack.defer(client.close.bind(client));
-      await world.until(async () => {
+      await scene.until(async () => {
         const { nodes } = await client.health().catch(noHealth);
         return nodes === allNodes.length;
       });
@@ -74,7 +74,7 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       change: Partial<EngineTarget>,
       use: (other: EngineClient) => Promise<T>,
     ): Promise<T> {
-      const other = world.connect({ ...world.target, ...change });
+      const other = scene.connect({ ...scene.target, ...change });
       try {
         return await use(other);
       } finally {
@@ -83,7 +83,7 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
     }
 
     function tlsWith(change: Partial<NonNullable<EngineTarget["tls"]>>): Partial<EngineTarget> {
-      const { tls } = world.target;
+      const { tls } = scene.target;
       return tls === undefined ? {} : { tls: { ...tls, ...change } };
     }
 
@@ -94,7 +94,7 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       expect(identities).toEqual(
         allNodes.map((node) => ({
           node,
-          version: world.version,
+          version: scene.version,
           clusterName: "contract",
           clusterUuid: uuid,
           hasVoters: true,
@@ -129,12 +129,12 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
     test("[security/106] an index that lacks a document is not initialized; the next attempt makes what is missing", async () => {
       const { config, roles } = documents;
       const two = { config, roles } as typeof documents;
-      await world.until(async () => (await codeOf(client.initSecurity(two))) === "ok");
+      await scene.until(async () => (await codeOf(client.initSecurity(two))) === "ok");
       expect(await client.hasSecurityIndex()).toBe(false);
       expect(await client.isServing(firstData)).toBe(false);
       // On a busy machine a call may take longer than its limit; what it left undone is made up for.
       let created: readonly string[] = [];
-      await world.until(async () => {
+      await scene.until(async () => {
         created = [...created, ...(await client.initSecurity(documents).catch(() => []))];
         return await client.hasSecurityIndex();
       });
@@ -143,9 +143,9 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
 
     test("initialising twice is as good as once, and every node serves in the end", async () => {
       const late = { ...documents, roles: { late: { cluster_permissions: [] } } };
-      await world.until(async () => (await codeOf(client.initSecurity(late))) === "ok");
+      await scene.until(async () => (await codeOf(client.initSecurity(late))) === "ok");
       expect(await client.hasSecurityIndex()).toBe(true);
-      await world.until(async () => {
+      await scene.until(async () => {
         const serving = await Promise.all(allNodes.map(async (node) => await client.isServing(node)));
         return serving.every((isServing) => isServing);
       });
@@ -195,7 +195,7 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
 
     test("writers of one type at the same time lose nothing", async () => {
       const names = Array.from({ length: 8 }, (_, at) => `crowd-${String(at)}`);
-      await withTarget({ endpoints: world.target.endpoints.toReversed() }, async (other) => {
+      await withTarget({ endpoints: scene.target.endpoints.toReversed() }, async (other) => {
         await Promise.all(
           names.map(async (role, at) => {
             await (at % 2 === 0 ? client : other).putEntity("tenants", role, { description: role });
@@ -207,9 +207,9 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
     });
 
     test("copies are told once each, as the nodes' own statistics count them", async () => {
-      await world.createIndex("twice", { shards: 2, replicas: 1 });
-      await world.createIndex("once", { shards: 2, replicas: 0 });
-      await world.until(async () => (await client.health()).status === "green");
+      await scene.createIndex("twice", { shards: 2, replicas: 1 });
+      await scene.createIndex("once", { shards: 2, replicas: 0 });
+      await scene.until(async () => (await client.health()).status === "green");
       const rows = await client.shards();
       const twice = rows.filter(({ index }) => index === "twice");
       expect(twice.map(({ shard, isPrimary, state }) => `${shard} ${isPrimary} ${state}`).toSorted()).toEqual(
@@ -230,15 +230,15 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
     });
 
     test("indices that are fitted, and those to come under the pattern, follow the number of nodes; others do not", async () => {
-      await world.createIndex("fitted-now", { shards: 1, replicas: 1 });
+      await scene.createIndex("fitted-now", { shards: 1, replicas: 1 });
       await client.fitReplicas({ template: "contract", pattern: "fitted-*", indices: ["fitted-now"] });
-      await world.createIndex("fitted-later", { shards: 1, replicas: 1 });
+      await scene.createIndex("fitted-later", { shards: 1, replicas: 1 });
       const rows = await client.indices();
       const fitted = rows.filter(({ isAutoExpanded }) => isAutoExpanded).map((row) => row.name);
       expect(fitted).toContain("fitted-now");
       expect(fitted).toContain("fitted-later");
       expect(fitted).not.toContain("twice");
-      await world.until(async () => (await client.health()).status === "green");
+      await scene.until(async () => (await client.health()).status === "green");
     });
 
     test("settings are set, read back, reset, and others stay", async () => {
@@ -258,13 +258,13 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
     test("an excluded node loses the copies that may move and keeps the others, although all is green", async () => {
       const exclude = "cluster.routing.allocation.exclude._name";
       await client.putSettings({ transient: { [exclude]: secondData } });
-      const rows = await world.until(async () => {
+      const rows = await scene.until(async () => {
         const now = await client.shards();
         const isMoved = now.every(({ index, node }) => index !== "once" || node === firstData);
         return isMoved && now;
       });
       // Health lags behind the table: first the last copy arrives, then nothing moves any more.
-      const health = await world.until(async () => {
+      const health = await scene.until(async () => {
         const now = await client.health();
         return now.relocatingShards === 0 && now;
       });
@@ -272,9 +272,9 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       const stuck = rows.filter(({ index, node }) => index === "twice" && node === secondData);
       expect(stuck).toHaveLength(2);
       for (const copy of stuck) {
-        const { nodes, words } = await client.explain(copy);
+        const { nodes, text } = await client.explain(copy);
         expect(nodes).toEqual([{ node: firstData, deciders: ["same_shard"] }]);
-        expect(words).toContain("same_shard: ");
+        expect(text).toContain("same_shard: ");
       }
       await client.putSettings({ transient: { [exclude]: null } });
     });
@@ -282,26 +282,26 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
     test("a copy that is not placed is explained by what each node says to it", async () => {
       const enable = "cluster.routing.allocation.enable";
       await client.putSettings({ transient: { [enable]: "primaries" } });
-      await world.createIndex("waiting", { shards: 1, replicas: 1 });
-      const copy = await world.until(async () => {
+      await scene.createIndex("waiting", { shards: 1, replicas: 1 });
+      const copy = await scene.until(async () => {
         const rows = (await client.shards()).filter(({ index }) => index === "waiting");
         const isPlaced = rows.some(({ isPrimary, state }) => isPrimary && state === "STARTED");
         return isPlaced && rows.find(({ state }) => state === "UNASSIGNED");
       });
-      const { nodes, words } = await client.explain(copy);
+      const { nodes, text } = await client.explain(copy);
       expect(nodes.map(({ node }) => node).toSorted()).toEqual([...data].toSorted());
       expect(nodes.map(({ deciders }) => deciders.toSorted().join()).toSorted()).toEqual([
         "enable",
         "enable,same_shard",
       ]);
-      expect(words.length).toBeGreaterThan(5);
+      expect(text.length).toBeGreaterThan(5);
       await client.putSettings({ transient: { [enable]: null } });
-      await world.until(async () => (await client.health()).status === "green");
+      await scene.until(async () => (await client.health()).status === "green");
     });
 
     test("repositories are registered, read back, tried out, changed and deregistered; others stay", async () => {
-      const location = `${world.repositoryFolder}/ours`;
-      const theirs = { name: "theirs", type: "fs", settings: { location: world.repositoryFolder } };
+      const location = `${scene.repositoryDirectory}/ours`;
+      const theirs = { name: "theirs", type: "fs", settings: { location: scene.repositoryDirectory } };
       const ours = { name: "ours", type: "fs", settings: { location, compress: "true" } };
       expect(await client.repositories()).toEqual([]);
       await client.putRepository(theirs);
@@ -333,8 +333,8 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
 
     test("a new certificate is served after a reload, a broken one never", async () => {
       const before = await client.servedCertificate(firstData);
-      const files = await nodeFiles(world.authority, world.authority.caPem, 60);
-      await world.writeFiles(firstData, files);
+      const files = await nodeFiles(scene.ca, scene.ca.caPem, 60);
+      await scene.writeFiles(firstData, files);
       expect((await client.servedCertificate(firstData)).fingerprint).toBe(before.fingerprint);
       await client.reloadCertificates(firstData, "http");
       const after = await client.servedCertificate(firstData);
@@ -345,57 +345,57 @@ export function opensearchContract(name: string, startWorld: () => Promise<Engin
       await client.reloadCertificates(firstData, "transport");
       expect(await client.transportCertificateEndMs(firstData)).toBe(after.validity.notAfterMs);
       expect(await client.transportCertificateEndMs(secondData)).toBe(endMs);
-      await world.writeFiles(firstData, { ...files, certificatePem: "garbage" });
+      await scene.writeFiles(firstData, { ...files, certificatePem: "garbage" });
       expect(await codeOf(client.reloadCertificates(firstData, "http"))).toBe("invalid");
       expect((await client.servedCertificate(firstData)).fingerprint).toBe(after.fingerprint);
-      await world.writeFiles(firstData, files);
+      await scene.writeFiles(firstData, files);
     });
 
     test("a leaf of a new authority with the same subject is trusted by whoever has both, and by nobody else", async () => {
-      const next = await TestAuthority.create();
-      const both = `${world.authority.caPem}${next.caPem}`;
-      await world.writeFiles(secondData, await nodeFiles(next, both, 90));
+      const next = await TestCa.create();
+      const both = `${scene.ca.caPem}${next.caPem}`;
+      await scene.writeFiles(secondData, await nodeFiles(next, both, 90));
       await client.reloadCertificates(secondData, "http");
-      const only = { endpoints: world.target.endpoints.filter(({ node }) => node === secondData) };
+      const only = { endpoints: scene.target.endpoints.filter(({ node }) => node === secondData) };
       expect(await withTarget(only, async (other) => await codeOf(other.health()))).toBe("untrusted");
       const trusting = { ...only, ...tlsWith({ caPem: both }) };
       expect(await withTarget(trusting, async (other) => (await other.health()).nodes)).toBe(3);
       const newAdmin = await next.issue({ subject: adminSubject, usages: ["client"] });
       const renewed = { ...only, ...tlsWith({ caPem: both, client: newAdmin }) };
       expect(await withTarget(renewed, async (other) => (await other.health()).nodes)).toBe(3);
-      await world.writeFiles(secondData, await nodeFiles(world.authority, both));
+      await scene.writeFiles(secondData, await nodeFiles(scene.ca, both));
       await withTarget(trusting, async (other) => {
         await other.reloadCertificates(secondData, "http");
       });
     });
 
     test("a client certificate of a foreign authority is forbidden", async () => {
-      const foreign = await TestAuthority.create();
+      const foreign = await TestCa.create();
       const stranger = await foreign.issue({ subject: adminSubject, usages: ["client"] });
-      const only = { endpoints: world.target.endpoints.filter(({ node }) => node === firstData) };
+      const only = { endpoints: scene.target.endpoints.filter(({ node }) => node === firstData) };
       const change = { ...only, ...tlsWith({ client: stranger }) };
       expect(await withTarget(change, async (other) => await codeOf(other.health()))).toBe("forbidden");
     });
 
     test("without its manager a cluster tells nothing; a node that lived through it still knows its cluster", async () => {
-      await world.stop(manager);
-      await world.until(async () => (await codeOf(client.health())) === "unavailable");
+      await scene.stop(manager);
+      await scene.until(async () => (await codeOf(client.health())) === "unavailable");
       expect(await codeOf(client.identity(manager))).toBe("unreachable");
       expect(await client.identity(firstData)).toMatchObject({ clusterUuid: uuid, hasVoters: true });
     });
 
     test("a node that restarts without a manager shows neither cluster nor voters, although its disk knows both", async () => {
-      await world.stop(firstData);
-      await world.start(firstData);
-      const identity = await world.until(
+      await scene.stop(firstData);
+      await scene.start(firstData);
+      const identity = await scene.until(
         async () => await client.identity(firstData).catch((error: unknown) => unlessEngine(error)),
       );
       expect(identity).toMatchObject({ node: firstData, clusterUuid: undefined, hasVoters: false });
     });
 
     test("the same cluster comes back with its manager", async () => {
-      await world.start(manager);
-      await world.until(async () => {
+      await scene.start(manager);
+      await scene.until(async () => {
         const { nodes, status } = await client.health().catch(noHealth);
         return nodes === allNodes.length && status === "green";
       });

@@ -12,7 +12,7 @@ export interface ModelPod {
 
 /** What of the API server a store may be behind with. */
 export interface Workload {
-  readonly places: number;
+  readonly slots: number;
   readonly pods: Readonly<Record<string, ModelPod>>;
 }
 
@@ -70,7 +70,7 @@ export const theirExclusion = "rack-9";
 export function firstModel(nodes: number, left: number, isEphemeral = false): Model {
   const names = Array.from({ length: nodes }, (_, ordinal) => nodeName(ordinal));
   const live: Workload = {
-    places: nodes,
+    slots: nodes,
     pods: Object.fromEntries(names.map((each, at) => [each, { uid: at, config: 0, state: "up" } as const])),
   };
   const holders = [
@@ -105,12 +105,12 @@ export function isAtRest({ spec, live, engine, operation }: Model): boolean {
     ({ config, state }) => state === "up" && config === spec.config,
   );
   // Fewer nodes than copies: that removal is refused for good, at whatever size the pool is.
-  const isSized = live.places === spec.nodes || spec.nodes < copiesWanted;
+  const isSized = live.slots === spec.nodes || spec.nodes < copiesWanted;
   return (
     operation === undefined &&
     isCurrent &&
     isSized &&
-    Object.keys(live.pods).length === live.places &&
+    Object.keys(live.pods).length === live.slots &&
     engine.exclusions.length === 0 &&
     !allocation.holdsOurs(engine.settings)
   );

@@ -36,9 +36,9 @@ export const panelsWithoutData: Readonly<Record<string, string>> = {
 };
 
 /** Answers a path of Prometheus' API. */
-export type AskPrometheus = (path: string) => Promise<string>;
+export type QueryPrometheus = (path: string) => Promise<string>;
 
-const answerSchema = z.object({
+const responseSchema = z.object({
   status: z.literal("success"),
   data: z.object({ result: z.array(z.object({ value: z.tuple([z.number(), z.string()]) })) }),
 });
@@ -46,12 +46,12 @@ const answerSchema = z.object({
 /** Panels of which a query returns nothing. Throws where Prometheus does not understand one. */
 export async function panelsThatAreEmpty(
   queries: readonly PanelQuery[],
-  ask: AskPrometheus,
+  request: QueryPrometheus,
 ): Promise<readonly string[]> {
   const empty = new Set<string>();
   for (const { panel, expr } of queries) {
-    const said = await ask(`/api/v1/query?query=${encodeURIComponent(expr)}`);
-    const { data } = answerSchema.parse(JSON.parse(said));
+    const output = await request(`/api/v1/query?query=${encodeURIComponent(expr)}`);
+    const { data } = responseSchema.parse(JSON.parse(output));
     if (data.result.length === 0) empty.add(panel);
   }
   return [...empty].toSorted();

@@ -23,7 +23,6 @@ import { SampleWindows } from "../../src/autoscaling/sample-windows.ts";
 import { forOperations } from "../../src/engine-sampling.ts";
 import { engineSample } from "../../src/engine/engine-sample.ts";
 import { LicenseAttempts } from "../../src/license/license-attempts.ts";
-import { labelsOf, markAnnotations, markLabels, writerLabels } from "../../src/marks.ts";
 import { poolNames } from "../../src/model/cluster-names.ts";
 import { type ClusterObject, readCluster } from "../../src/model/read-cluster.ts";
 import {
@@ -35,6 +34,7 @@ import {
 } from "../../src/model/search-cluster.ts";
 import { observeWorkload } from "../../src/observe-workload.ts";
 import { readDeclaration } from "../../src/offline/read-declaration.ts";
+import { labelsOf, ownerAnnotations, ownerLabels, writerLabels } from "../../src/owner-labels.ts";
 import { performContext } from "../../src/perform-context.ts";
 import { perform } from "../../src/perform.ts";
 import type { SearchAction } from "../../src/search-action.ts";
@@ -55,7 +55,7 @@ export interface BenchOptions {
   /** Nodes that are declared, by pool (default: three in `nodes`). Pools hold managers and data. */
   readonly pools?: Readonly<Record<string, number>>;
   /** Places in the StatefulSets, by pool (default: as declared); of a pool that is not declared too. */
-  readonly places?: Readonly<Record<string, number>>;
+  readonly slots?: Readonly<Record<string, number>>;
   /** Nodes that have a pod and are members (default: one for each place). */
   readonly nodes?: readonly string[];
   /** Nodes that were started with older inputs. */
@@ -97,7 +97,7 @@ export async function performBench(options: BenchOptions = {}): Promise<PerformB
   const engine = new RecordedEngine(api, { ...membersOf(cluster, children.pods), ...options.engine });
   const { client } = engine;
   const nowMs = (): number => benchMs;
-  const facts = await engineSample(client, { asks: new Set(forOperations), nodes: [], nowMs });
+  const facts = await engineSample(client, { facts: new Set(forOperations), nodes: [], nowMs });
   const workload = observeWorkload(object, children);
   const seen = aSeen({
     ...workload,
@@ -111,7 +111,7 @@ export async function performBench(options: BenchOptions = {}): Promise<PerformB
   const system = new VirtualSystem({ startMs: benchMs });
   const attempts = new LicenseAttempts(system);
   // Stores hold what has our labels.
-  const ctx = api.context(object, ({ metadata }) => metadata.labels?.[markLabels.cluster] !== undefined);
+  const ctx = api.context(object, ({ metadata }) => metadata.labels?.[ownerLabels.cluster] !== undefined);
   const woken: ObjectRef[] = [];
   let samples = 0;
   const deps = {
@@ -186,15 +186,15 @@ interface Workload {
 }
 
 function putWorkload(api: RecordedReconcile, { object, cluster, options }: Declared): Workload {
-  const { places = {}, claims = [] } = options;
+  const { slots = {}, claims = [] } = options;
   const [model] = cluster.pools;
-  const dropped = Object.keys(places).filter((name) => cluster.pools.every((pool) => pool.name !== name));
+  const dropped = Object.keys(slots).filter((name) => cluster.pools.every((pool) => pool.name !== name));
   const all = [
     ...cluster.pools,
     ...(model === undefined ? [] : dropped.map((name) => ({ ...model, name, replicas: 0 }))),
   ];
   const made = all.map((pool) => {
-    const replicas = places[pool.name] ?? pool.replicas;
+    const replicas = slots[pool.name] ?? pool.replicas;
     const set = api.put(statefulSets, setOf(object, cluster, { pool, replicas })) as Live<StatefulSet>;
     const { service, config } = poolNames(cluster, pool);
     const owned = {
@@ -230,8 +230,8 @@ function putWorkload(api: RecordedReconcile, { object, cluster, options }: Decla
   };
 }
 
-function marks(cluster: SearchCluster, { name }: NodePool): Readonly<Record<string, string>> {
-  return { ...poolLabels(cluster, { name }), ...labelsOf(cluster), [markLabels.pool]: name };
+function labelsOfPool(cluster: SearchCluster, { name }: NodePool): Readonly<Record<string, string>> {
+  return { ...poolLabels(cluster, { name }), ...labelsOf(cluster), [ownerLabels.pool]: name };
 }
 
 function setOf(
@@ -249,7 +249,7 @@ function setOf(
       ...metadata,
       name,
       uid: `uid-set-${name}`,
-      labels: marks(cluster, pool),
+      labels: labelsOfPool(cluster, pool),
       ownerReferences: [controllerReference(object)],
     },
   };
@@ -271,9 +271,9 @@ function podOf(
       name: node,
       namespace: "team",
       uid: `uid-pod-${node}`,
-      labels: marks(cluster, pool),
+      labels: labelsOfPool(cluster, pool),
       annotations: {
-        [markAnnotations.inputsHash]: isOutdated
+        [ownerAnnotations.inputsHash]: isOutdated
           ? "older"
           : poolInputsHash(cluster, pool, aMaterial().podInputs),
       },
@@ -292,11 +292,11 @@ function claimOf(cluster: SearchCluster, pool: NodePool, node: string): Persiste
       name: `data-${node}`,
       namespace: "team",
       uid: `uid-claim-${node}`,
-      labels: { ...marks(cluster, pool), ...writerLabels(cluster) },
+      labels: { ...labelsOfPool(cluster, pool), ...writerLabels(cluster) },
       annotations: {
-        [markAnnotations.engineUuid]: "U",
-        [markAnnotations.holds]: holds.join(","),
-        [markAnnotations.managers]: "3",
+        [ownerAnnotations.engineUuid]: "U",
+        [ownerAnnotations.holds]: holds.join(","),
+        [ownerAnnotations.managers]: "3",
       },
     },
     spec: { resources: { requests: { storage: "1Gi" } } },

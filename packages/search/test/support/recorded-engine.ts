@@ -123,7 +123,7 @@ export class RecordedEngine {
             isAutoExpanded: false,
           })),
         ),
-      explain: async (copy) => await this.#read("explain", () => ({ ...copy, nodes: [], words: "" })),
+      explain: async (copy) => await this.#read("explain", () => ({ ...copy, nodes: [], text: "" })),
       repositories: async () =>
         await this.#read("repositories", ({ repositories }) => Object.values(repositories)),
       entities: async (type) =>

@@ -15,7 +15,7 @@ import {
   connect,
   type Access,
   type AuditEntry,
-  type AuditMark,
+  type AuditPosition,
   eventually,
   joinSharedCluster,
   makeIdentity,
@@ -62,7 +62,7 @@ export interface SearchBench extends AsyncDisposable {
     kind?: Kind<ClusterObject>,
   ): Promise<Live<ClusterObject>>;
   /** Writes of the controllers since the mark, without events and status. */
-  writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
+  writes(position: AuditPosition): Promise<readonly AuditEntry[]>;
 }
 
 /** A wall clock that a test moves. */
@@ -148,7 +148,7 @@ export async function setUpSearch({
         searchController({
           kind,
           connect: engines.connect,
-          ask: prometheus.ask,
+          request: prometheus.request,
           system,
           namespace,
           concurrency: 4,
@@ -185,7 +185,7 @@ export async function setUpSearch({
         },
         { withinMs: 60_000 },
       ),
-    writes: async (mark) => await cluster.audit.writesSince(mark, operator.user),
+    writes: async (position) => await cluster.audit.writesSince(position, operator.user),
     [Symbol.asyncDispose]: async () => {
       await managers[Symbol.asyncDispose]();
       await stack[Symbol.asyncDispose]();

@@ -300,7 +300,7 @@ async function endState(bench: SearchBench): Promise<unknown> {
         compared.map(async (kind) => [kind.plural, (await inNamespace(bench, kind)).map(withoutContent)]),
       ),
     ) as unknown,
-    places: (await inNamespace(bench, statefulSets)).map(({ spec }) => spec.replicas),
+    slots: (await inNamespace(bench, statefulSets)).map(({ spec }) => spec.replicas),
     configs: (await inNamespace(bench, configMaps)).map(({ data }) => data),
     passwords: (await inNamespace(bench, secrets)).map(({ data }) => Object.keys(data ?? {})),
     isOneCluster: engine.uuids.length === 1,
@@ -326,8 +326,8 @@ const owned: readonly Kind[] = [
 const compared: readonly Kind[] = [...owned, secrets, persistentVolumeClaims];
 
 function withoutContent({ metadata }: KubeObject): string {
-  const marks = Object.entries(metadata.labels ?? {}).map(([key]) => key);
-  return `${metadata.name} ${marks.toSorted().join()} ${String(metadata.ownerReferences?.length ?? 0)}`;
+  const ownerLabels = Object.entries(metadata.labels ?? {}).map(([key]) => key);
+  return `${metadata.name} ${ownerLabels.toSorted().join()} ${String(metadata.ownerReferences?.length ?? 0)}`;
 }
 
 async function inNamespace<O extends KubeObject>({ client, namespace }: SearchBench, kind: Kind<O>) {

@@ -1,5 +1,5 @@
 /** Text in a signature that the fake engine takes for the vendor's; the vendor's key is not to be had. */
-const vendorsMark = "signed by the vendor";
+const vendorsSignature = "signed by the vendor";
 
 /** A well-formed signature: the fake engine accepts it, or finds it wrong. */
 export function aSignature({ isVendors = true }: { readonly isVendors?: boolean } = {}): string {
@@ -10,6 +10,6 @@ export function aSignature({ isVendors = true }: { readonly isVendors?: boolean 
   };
   const version = Buffer.alloc(4);
   version.writeInt32BE(4);
-  const signed = isVendors ? vendorsMark : "canary of somebody else";
+  const signed = isVendors ? vendorsSignature : "canary of somebody else";
   return Buffer.concat([version, block("magic"), block("fingerprint"), block(signed)]).toString("base64");
 }

@@ -1,8 +1,8 @@
 import {
   type CertifiedKey,
-  issueAuthority,
+  issueCa,
   issueCertificate,
-  type LeafRequest,
+  type IssuedRequest,
 } from "@quartermaster/runtime/certificates";
 
 const dayMs = 86_400_000;
@@ -14,34 +14,34 @@ function nextSerial(): string {
 }
 
 /** An authority and what it signs, for engines and servers of tests. Subjects are constant, keys are not. */
-export class TestAuthority {
-  readonly authority: CertifiedKey;
+export class TestCa {
+  readonly ca: CertifiedKey;
 
-  private constructor(authority: CertifiedKey) {
-    this.authority = authority;
+  private constructor(ca: CertifiedKey) {
+    this.ca = ca;
   }
 
-  static async create(): Promise<TestAuthority> {
+  static async create(): Promise<TestCa> {
     const startMs = Date.now() - dayMs;
-    const authority = await issueAuthority({
+    const ca = await issueCa({
       subject: { commonName: "ca", organizations: ["Test"] },
       serial: nextSerial(),
       validity: { notBeforeMs: startMs, notAfterMs: startMs + 365 * dayMs },
     });
-    return new TestAuthority(authority);
+    return new TestCa(ca);
   }
 
   get caPem(): string {
-    return this.authority.certificatePem;
+    return this.ca.certificatePem;
   }
 
   /** A leaf that holds `days` from yesterday on. */
   async issue(
-    request: Pick<LeafRequest, "usages" | "dnsNames" | "ipAddresses" | "subject">,
+    request: Pick<IssuedRequest, "usages" | "dnsNames" | "ipAddresses" | "subject">,
     days = 30,
   ): Promise<CertifiedKey> {
     const startMs = Date.now() - dayMs;
     const validity = { notBeforeMs: startMs, notAfterMs: startMs + days * dayMs };
-    return await issueCertificate(this.authority, { ...request, serial: nextSerial(), validity });
+    return await issueCertificate(this.ca, { ...request, serial: nextSerial(), validity });
   }
 }

@@ -4,8 +4,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { PrometheusTarget } from "../../src/autoscaling/ask-prometheus.ts";
-import { TestAuthority } from "./test-certificates.ts";
+import type { PrometheusTarget } from "../../src/autoscaling/query-prometheus.ts";
+import { TestCa } from "./test-certificates.ts";
 
 /** A real Prometheus on a port of this machine that reads nobody and serves TLS, as that of a standalone stack does. */
 export interface TlsPrometheus extends AsyncDisposable {
@@ -14,20 +14,20 @@ export interface TlsPrometheus extends AsyncDisposable {
 
 /** Starts it. */
 export async function startTlsPrometheus(program: string, serverName: string): Promise<TlsPrometheus> {
-  const authority = await TestAuthority.create();
-  const leaf = await authority.issue({
+  const ca = await TestCa.create();
+  const certificate = await ca.issue({
     subject: { commonName: "monitoring" },
     usages: ["server"],
     dnsNames: [serverName],
   });
-  const folder = mkdtempSync(join(tmpdir(), "prometheus-"));
+  const directory = mkdtempSync(join(tmpdir(), "prometheus-"));
   const write = (name: string, content: string): string => {
-    writeFileSync(join(folder, name), content);
-    return join(folder, name);
+    writeFileSync(join(directory, name), content);
+    return join(directory, name);
   };
   const tls = {
-    cert_file: write("tls.crt", leaf.certificatePem),
-    key_file: write("tls.key", leaf.keyPem),
+    cert_file: write("tls.crt", certificate.certificatePem),
+    key_file: write("tls.key", certificate.keyPem),
     min_version: "TLS12",
   };
   const port = await freePort();
@@ -36,7 +36,7 @@ export async function startTlsPrometheus(program: string, serverName: string): P
     [
       `--config.file=${write("prometheus.json", JSON.stringify({ scrape_configs: [] }))}`,
       `--web.config.file=${write("web.json", JSON.stringify({ tls_server_config: tls }))}`,
-      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--storage.tsdb.path=${join(directory, "data")}`,
       `--web.listen-address=127.0.0.1:${String(port)}`,
     ],
     { stdio: "ignore" },
@@ -45,12 +45,12 @@ export async function startTlsPrometheus(program: string, serverName: string): P
   return {
     target: {
       endpoint: { node: "logs-prometheus", host: "127.0.0.1", port },
-      tls: { caPem: authority.caPem, serverName, client: undefined },
+      tls: { caPem: ca.caPem, serverName, client: undefined },
     },
     [Symbol.asyncDispose]: async () => {
       started.kill("SIGTERM");
       await ended;
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }

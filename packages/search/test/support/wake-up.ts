@@ -6,7 +6,7 @@ import type { EngineFacts, EngineHealth } from "../../src/engine/engine-facts.ts
 import { projectionOf } from "../../src/engine/engine-sample.ts";
 import { ownedKinds } from "../../src/handover/predecessor.ts";
 import { decideLane, type SearchLane } from "../../src/lane.ts";
-import { markLabels } from "../../src/marks.ts";
+import { ownerLabels } from "../../src/owner-labels.ts";
 import type { Seen } from "../../src/seen.ts";
 import { watchedBy } from "../../src/watched-by.ts";
 
@@ -102,7 +102,7 @@ export function isWokenByObject(kind: Kind): boolean {
     namespace: "team",
     uid: "u",
     resourceVersion: "1",
-    labels: { [markLabels.cluster]: "logs" },
+    labels: { [ownerLabels.cluster]: "logs" },
   };
   const live: Live = { apiVersion: "v1", kind: kind.kind, metadata };
   const sources = watchedBy(openSearchCluster.kind).filter(({ source }) => {

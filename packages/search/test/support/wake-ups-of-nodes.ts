@@ -9,7 +9,7 @@ import { green, hour, minute, unreachable, type WakeUp } from "./wake-up.ts";
 const outdated = aRoll({ outdated: ["logs-data-1"] });
 const draining = aRoll({
   cluster: managersAndData(3, 2),
-  places: { data: 3 },
+  slots: { data: 3 },
   shards: shardOn("x", ["logs-data-2", "logs-data-0"]),
   status: {
     operation: {
@@ -37,7 +37,7 @@ const draining = aRoll({
 });
 const full = aRoll({
   cluster: managersAndData(3, 2),
-  places: { data: 3 },
+  slots: { data: 3 },
   shards: shardOn("x", ["logs-data-2", "logs-data-0", "logs-data-1"]),
 });
 
@@ -57,7 +57,7 @@ export const nodesWakeUps = {
       lane: nodesLane,
       comes: aRoll({
         cluster: managersAndData(3, 2),
-        places: { data: 3 },
+        slots: { data: 3 },
         status: {
           stalledDrain: {
             node: "logs-data-2",
@@ -184,7 +184,7 @@ export const nodesWakeUps = {
         engine: {
           ...full.engine,
           shards: known([]),
-          nodeLoad: aRoll({ places: { data: 3 } }).engine.nodeLoad,
+          nodeLoad: aRoll({ slots: { data: 3 } }).engine.nodeLoad,
         },
       },
       withinMs: minute,

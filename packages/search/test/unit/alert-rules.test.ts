@@ -182,23 +182,23 @@ const cases: readonly AlertCase[] = [
 ];
 
 const promtool = prometheusProgram("promtool");
-const folder = mkdtempSync(join(tmpdir(), "alert-rules-"));
+const directory = mkdtempSync(join(tmpdir(), "alert-rules-"));
 let files = 0;
 
 afterAll(() => {
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 function written(content: object): string {
   files += 1;
-  const path = join(folder, `${String(files)}.yaml`);
+  const path = join(directory, `${String(files)}.yaml`);
   writeFileSync(path, JSON.stringify(content));
   return path;
 }
 
-function tool(...args: readonly string[]): { readonly status: number | null; readonly said: string } {
+function tool(...args: readonly string[]): { readonly status: number | null; readonly output: string } {
   const { status: code, stdout, stderr } = spawnSync(promtool ?? "promtool", [...args], { encoding: "utf8" });
-  return { status: code, said: `${stdout}${stderr}` };
+  return { status: code, output: `${stdout}${stderr}` };
 }
 
 function expected({ labels, annotations }: AlertRule, of: AlertCase["labels"]): object {

@@ -1,22 +1,22 @@
-import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import { issueCa, issueCertificate } from "@quartermaster/runtime/certificates";
 import { describe, expect, test } from "vitest";
 
 import { certificatesLane, renewedValue } from "../../src/certificates/certificates-lane.ts";
-import { wantedLeaves } from "../../src/certificates/wanted-leaves.ts";
+import { wantedCertificates } from "../../src/certificates/wanted-certificates.ts";
 import { decideLane } from "../../src/lane.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
-import type { LeafName, Material } from "../../src/seen.ts";
+import type { CertificateName, Material } from "../../src/seen.ts";
 import { aSearchCluster } from "../a-search-cluster.ts";
 import { aMaterial, aSeen } from "../support/a-seen.ts";
 
-type LeafFact = NonNullable<ReturnType<Material["leaves"]["get"]>>;
+type CertificateFact = NonNullable<ReturnType<Material["certificates"]["get"]>>;
 
 const now = new Date("2026-11-17T00:00:00Z");
 const dayMs = 86_400_000;
 const validity = { notBeforeMs: now.getTime() - dayMs, notAfterMs: now.getTime() + 300 * dayMs };
 
-async function anAuthority(): Promise<{ readonly certificatePem: string; readonly keyPem: string }> {
-  return await issueAuthority({
+async function aCa(): Promise<{ readonly certificatePem: string; readonly keyPem: string }> {
+  return await issueCa({
     subject: { commonName: "ca", organizationalUnits: ["logs"], organizations: ["team"] },
     serial: "01",
     validity,
@@ -25,49 +25,43 @@ async function anAuthority(): Promise<{ readonly certificatePem: string; readonl
 
 /** Every leaf as it should be, signed by one authority, while the cluster has perhaps another. */
 async function material(
-  signer: Awaited<ReturnType<typeof anAuthority>>,
-  authority = signer,
-  annotationsOf: (leaf: string) => Readonly<Record<string, string>> = () => ({}),
+  signer: Awaited<ReturnType<typeof aCa>>,
+  ca = signer,
+  annotationsOf: (certificate: string) => Readonly<Record<string, string>> = () => ({}),
 ): Promise<Material> {
   const base = aMaterial();
-  const withAuthority = { ...base, authority: { ...base.authority, pair: authority } };
-  const orders = wantedLeaves(aSeen({ material: withAuthority }));
-  const leaves = await Promise.all(
-    orders.map(async ({ leaf, subject, usages, dnsNames, secretName, trustPem }) => {
+  const withCa = { ...base, ca: { ...base.ca, pair: ca } };
+  const orders = wantedCertificates(aSeen({ material: withCa }));
+  const certificates = await Promise.all(
+    orders.map(async ({ certificate, subject, usages, dnsNames, secretName, trustPem }) => {
       const pair = await issueCertificate(signer, { subject, usages, dnsNames, serial: "02", validity });
       const live = {
-        metadata: { annotations: annotationsOf(leaf) },
+        metadata: { annotations: annotationsOf(certificate) },
         data: { "ca.crt": Buffer.from(trustPem).toString("base64") },
       };
-      return [leaf, { name: secretName, state: "ours" as const, live: live as never, pair }] as const;
+      return [certificate, { name: secretName, state: "ours" as const, live: live as never, pair }] as const;
     }),
   );
-  return { ...withAuthority, leaves: new Map(leaves) };
+  return { ...withCa, certificates: new Map(certificates) };
 }
 
 test("leaves that are as they should be are left alone until the first is due", async () => {
-  const decision = decideLane(
-    certificatesLane,
-    aSeen({ material: await material(await anAuthority()) }),
-    now,
-  );
+  const decision = decideLane(certificatesLane, aSeen({ material: await material(await aCa()) }), now);
   expect(decision).toMatchObject({ rule: "allValid", actions: [], outcome: { kind: "settled" } });
 });
 
 test("[search/SC-30] an authority that was made again, same name, other key: every leaf is issued anew", async () => {
-  const seen = aSeen({ material: await material(await anAuthority(), await anAuthority()) });
+  const seen = aSeen({ material: await material(await aCa(), await aCa()) });
   const decision = decideLane(certificatesLane, seen, now);
   expect(decision.rule).toBe("issueLeaves");
-  expect(decision.actions.map((action) => ("leaf" in action ? action.leaf : action.kind))).toEqual([
-    "transport",
-    "http",
-    "admin",
-  ]);
+  expect(
+    decision.actions.map((action) => ("certificate" in action ? action.certificate : action.kind)),
+  ).toEqual(["transport", "http", "admin"]);
 });
 
 describe("the annotation renew-certificates", () => {
   const base = aSearchCluster();
-  const asked = (value: string | undefined): SearchCluster => ({
+  const requested = (value: string | undefined): SearchCluster => ({
     ...base,
     requests: { ...base.requests, renewCertificates: value },
   });
@@ -76,23 +70,23 @@ describe("the annotation renew-certificates", () => {
     [
       string,
       {
-        readonly asked: string | undefined;
+        readonly requested: string | undefined;
         readonly issuedFor: Readonly<Record<string, string>>;
         readonly want: readonly string[];
         readonly renewed: string | undefined;
       },
     ]
   >([
-    ["nobody asks", { asked: undefined, issuedFor: {}, want: [], renewed: "before" }],
-    ["a first value", { asked: "monday", issuedFor: {}, want: all, renewed: "before" }],
+    ["nobody asks", { requested: undefined, issuedFor: {}, want: [], renewed: "before" }],
+    ["a first value", { requested: "monday", issuedFor: {}, want: all, renewed: "before" }],
     [
       "the operator died after one of them",
-      { asked: "monday", issuedFor: { transport: "monday" }, want: ["http", "admin"], renewed: "before" },
+      { requested: "monday", issuedFor: { transport: "monday" }, want: ["http", "admin"], renewed: "before" },
     ],
     [
       "all were issued for it",
       {
-        asked: "monday",
+        requested: "monday",
         issuedFor: { transport: "monday", http: "monday", admin: "monday" },
         want: [],
         renewed: "monday",
@@ -101,7 +95,7 @@ describe("the annotation renew-certificates", () => {
     [
       "another value",
       {
-        asked: "tuesday",
+        requested: "tuesday",
         issuedFor: { transport: "monday", http: "monday", admin: "monday" },
         want: all,
         renewed: "before",
@@ -110,43 +104,54 @@ describe("the annotation renew-certificates", () => {
     [
       "taken away again",
       {
-        asked: undefined,
+        requested: undefined,
         issuedFor: { transport: "monday", http: "monday", admin: "monday" },
         want: [],
         renewed: "before",
       },
     ],
-  ])("%s", async ([, { asked: value, issuedFor, want, renewed }]) => {
-    const signer = await anAuthority();
+  ])("%s", async ([, { requested: value, issuedFor, want, renewed }]) => {
+    const signer = await aCa();
     const seen = aSeen({
-      cluster: asked(value),
-      material: await material(signer, signer, (leaf) => {
-        const mark = issuedFor[leaf];
-        return mark === undefined ? {} : { "search.quartermaster.dev/renewed": mark };
+      cluster: requested(value),
+      material: await material(signer, signer, (certificate) => {
+        const position = issuedFor[certificate];
+        return position === undefined ? {} : { "search.quartermaster.dev/renewed": position };
       }),
       status: { certificates: { renewed: "before" } },
     });
     const { actions } = decideLane(certificatesLane, seen, now);
-    expect(actions.map((action) => ("leaf" in action ? action.leaf : action.kind))).toEqual(want);
-    for (const action of actions) expect(action).toMatchObject({ asked: value });
+    expect(actions.map((action) => ("certificate" in action ? action.certificate : action.kind))).toEqual(
+      want,
+    );
+    for (const action of actions) expect(action).toMatchObject({ requested: value });
     expect(renewedValue(seen)).toBe(renewed);
   });
 });
 
 describe("the certificate of a standalone stack", () => {
-  const stackLeaf = (state: "missing" | "foreign"): [LeafName, LeafFact] => [
+  const stackCertificate = (state: "missing" | "foreign"): [CertificateName, CertificateFact] => [
     "monitoring",
     { name: "logs-monitoring-cert", state, live: undefined, pair: undefined },
   ];
 
   test("is issued for the names of its Services, and valid on a port-forward", async () => {
-    const whole = await material(await anAuthority());
-    const seen = aSeen({ material: { ...whole, leaves: new Map([...whole.leaves, stackLeaf("missing")]) } });
+    const whole = await material(await aCa());
+    const seen = aSeen({
+      material: { ...whole, certificates: new Map([...whole.certificates, stackCertificate("missing")]) },
+    });
     const { actions } = decideLane(certificatesLane, seen, now);
     expect(actions).toMatchObject([
-      { kind: "issueLeaf", leaf: "monitoring", secretName: "logs-monitoring-cert", usages: ["server"] },
+      {
+        kind: "issueCertificate",
+        certificate: "monitoring",
+        secretName: "logs-monitoring-cert",
+        usages: ["server"],
+      },
     ]);
-    const { dnsNames } = wantedLeaves(seen).find(({ leaf }) => leaf === "monitoring") ?? { dnsNames: [] };
+    const { dnsNames } = wantedCertificates(seen).find(({ certificate }) => certificate === "monitoring") ?? {
+      dnsNames: [],
+    };
     expect(dnsNames).toEqual(
       expect.arrayContaining([
         "logs-prometheus.team.svc",
@@ -158,32 +163,32 @@ describe("the certificate of a standalone stack", () => {
   });
 
   test("is not issued into a Secret of somebody else's, which keeps no other one from being renewed", async () => {
-    const whole = await material(await anAuthority(), await anAuthority());
-    const seen = aSeen({ material: { ...whole, leaves: new Map([...whole.leaves, stackLeaf("foreign")]) } });
+    const whole = await material(await aCa(), await aCa());
+    const seen = aSeen({
+      material: { ...whole, certificates: new Map([...whole.certificates, stackCertificate("foreign")]) },
+    });
     const decision = decideLane(certificatesLane, seen, now);
     expect(decision.rule).toBe("issueLeaves");
-    expect(decision.actions.map((action) => ("leaf" in action ? action.leaf : action.kind))).toEqual([
-      "transport",
-      "http",
-      "admin",
-    ]);
+    expect(
+      decision.actions.map((action) => ("certificate" in action ? action.certificate : action.kind)),
+    ).toEqual(["transport", "http", "admin"]);
   });
 });
 
 test.for(["foreign", "kept", "missing"] as const)(
   "an authority that is %s is never signed with",
   async (state) => {
-    const whole = await material(await anAuthority());
-    const seen = aSeen({ material: { ...whole, authority: { ...whole.authority, state, pair: undefined } } });
+    const whole = await material(await aCa());
+    const seen = aSeen({ material: { ...whole, ca: { ...whole.ca, state, pair: undefined } } });
     const decision = decideLane(certificatesLane, seen, now);
-    expect(decision.actions.map((action) => action.kind)).not.toContain("issueLeaf");
+    expect(decision.actions.map((action) => action.kind)).not.toContain("issueCertificate");
     expect(decision.rule).toBe({ foreign: "foreignSecret", kept: "takeOver", missing: "makeRoots" }[state]);
   },
 );
 
 test("a running cluster that lost its authority gets no other one", async () => {
-  const whole = await material(await anAuthority());
-  const lost = { ...whole, authority: { ...whole.authority, state: "missing" as const, pair: undefined } };
+  const whole = await material(await aCa());
+  const lost = { ...whole, ca: { ...whole.ca, state: "missing" as const, pair: undefined } };
   const decision = decideLane(certificatesLane, aSeen({ material: lost, status: { clusterUuid: "U" } }), now);
   expect(decision).toMatchObject({
     rule: "authorityLost",

@@ -1,5 +1,5 @@
 import type { ElasticsearchCluster } from "@quartermaster/api";
-import { type ClusterLicense } from "@quartermaster/api/licensing";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
 import type { Live } from "@quartermaster/runtime";
 import { expect, test } from "vitest";
 
@@ -11,7 +11,7 @@ import { aSeen, engineFacts, known } from "../support/a-seen.ts";
 const day = 86_400_000;
 const nowMs = Date.UTC(2025, 5, 1);
 
-function licence(name: string, type: string, daysLeft = 300): Live<ClusterLicense> {
+function current(name: string, type: string, daysLeft = 300): Live<ClusterLicense> {
   return {
     metadata: { name, namespace: "team" },
     spec: { uid: `${name}-uid`, type, issueDate: nowMs - 100 * day, expiryDate: nowMs + daysLeft * day },
@@ -26,8 +26,8 @@ function cluster(license: object = {}): ElasticsearchCluster {
   } as unknown as ElasticsearchCluster;
 }
 
-const gold = licence("logs", "gold");
-const platinum = licence("logs-pool", "platinum");
+const gold = current("logs", "gold");
+const platinum = current("logs-pool", "platinum");
 
 test.for<[string, LicenseOffer, ElasticsearchCluster, string | undefined]>([
   ["nothing of nothing", { direct: undefined, associated: undefined }, cluster(), undefined],
@@ -41,19 +41,19 @@ test.for<[string, LicenseOffer, ElasticsearchCluster, string | undefined]>([
   ],
   [
     "a direct platinum before the controller's gold",
-    { direct: licence("logs", "platinum"), associated: licence("logs-pool", "gold") },
+    { direct: current("logs", "platinum"), associated: current("logs-pool", "gold") },
     cluster(),
     "logs",
   ],
   [
     "a direct gold once the controller's platinum has ended",
-    { direct: gold, associated: licence("logs-pool", "platinum", -1) },
+    { direct: gold, associated: current("logs-pool", "platinum", -1) },
     cluster({ uid: "logs-pool-uid", type: "platinum", state: "Expired" }),
     "logs",
   ],
   [
     "the one that runs before an equal one",
-    { direct: licence("logs", "platinum"), associated: platinum },
+    { direct: current("logs", "platinum"), associated: platinum },
     cluster({ uid: "logs-pool-uid", type: "platinum", state: "Applied" }),
     "logs-pool",
   ],
@@ -80,6 +80,6 @@ test.each([
   }));
   const seen = aSeen({ cluster: anElasticsearch("7.17.28"), engine: engineFacts({ nodes: known(nodes) }) });
   const { engine } = clusterReport(seen, [], new Date(nowMs));
-  const offer = { direct: licence("logs", "enterprise"), associated: platinum };
+  const offer = { direct: current("logs", "enterprise"), associated: platinum };
   expect(chooseLicense(offer, { ...cluster(), status: { engine } }, nowMs)?.metadata.name).toBe(want);
 });

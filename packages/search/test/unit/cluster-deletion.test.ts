@@ -1,4 +1,4 @@
-import { firstAnswer } from "@quartermaster/runtime";
+import { firstDecision } from "@quartermaster/runtime";
 import { persistentVolumeClaims, pods, statefulSets } from "@quartermaster/runtime/kinds";
 import { expect, test } from "vitest";
 
@@ -43,7 +43,7 @@ test.each([
 ])(
   "%s are deleted as they were seen to be the cluster's",
   (_name, left, { kind, name, uid, resourceVersion }) => {
-    const { verdict } = firstAnswer(deletionRules, left, new Date(0));
+    const { verdict } = firstDecision(deletionRules, left, new Date(0));
     expect(verdict.actions).toEqual([{ kind: "delete", resource: kind, name, uid, resourceVersion }]);
   },
 );
@@ -111,8 +111,12 @@ test.for<[string, Partial<Left>, string, string, readonly string[]]>([
   ],
   ["orphaned", { isOrphaned: true, cluster: toDelete }, "orphaned", "settled", ["release data-logs-nodes-0"]],
 ])("%s", ([, changes, rule, outcome, actions]) => {
-  const { rule: answered, verdict } = firstAnswer(deletionRules, { ...everything, ...changes }, new Date(0));
-  expect(answered.name).toBe(rule);
+  const { rule: responded, verdict } = firstDecision(
+    deletionRules,
+    { ...everything, ...changes },
+    new Date(0),
+  );
+  expect(responded.name).toBe(rule);
   expect(verdict.outcome.kind).toBe(outcome);
   expect(
     verdict.actions.map((action) => ("name" in action ? `${action.kind} ${action.name}` : action.kind)),

@@ -11,7 +11,7 @@ import { decideLane } from "../../src/lane.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import type { PresentObject } from "../../src/present-object.ts";
 import type { AccountFact, Seen } from "../../src/seen.ts";
-import { aDashboards, anElasticsearch, aSearchCluster, noWish } from "../a-search-cluster.ts";
+import { aDashboards, anElasticsearch, aSearchCluster, noSettings } from "../a-search-cluster.ts";
 import { aMaterial, aSeen } from "../support/a-seen.ts";
 
 const now = new Date(0);
@@ -35,7 +35,7 @@ function seenWith(changes: Partial<Seen>): Seen {
 }
 
 function running(image: string, availableReplicas: number): Live<Deployment> {
-  const made = dashboardsDeployment(cluster, { wish: aDashboards(), image, inputsHash: "h" });
+  const made = dashboardsDeployment(cluster, { settings: aDashboards(), image, inputsHash: "h" });
   return {
     ...made,
     metadata: { ...made.metadata, generation: 2 },
@@ -103,10 +103,10 @@ test.for<[string, Seen, string, string, readonly string[]]>([
   ],
 ])("%s", ([, seen, rule, outcome, actions]) => {
   const decision = decideLane(dashboardsLane, seen, now);
-  const said = decision.actions.map((action) =>
+  const output = decision.actions.map((action) =>
     action.kind === "prune" ? `prune ${action.name}` : action.kind,
   );
-  expect([decision.rule, decision.outcome.kind, said]).toEqual([rule, outcome, actions]);
+  expect([decision.rule, decision.outcome.kind, output]).toEqual([rule, outcome, actions]);
 });
 
 function imageOf(seen: Seen): unknown {
@@ -161,13 +161,13 @@ describe("the configuration", () => {
 });
 
 describe("the pods", () => {
-  const wish = aDashboards({
+  const settings = aDashboards({
     isTlsEnabled: true,
     basePath: "/ui",
-    pod: { ...noWish, labels: { team: "a", "opensearch.org/opensearch-cluster": "logs" } },
+    pod: { ...noSettings, labels: { team: "a", "opensearch.org/opensearch-cluster": "logs" } },
   });
-  const { spec } = dashboardsDeployment(aSearchCluster({ dashboards: wish }), {
-    wish,
+  const { spec } = dashboardsDeployment(aSearchCluster({ dashboards: settings }), {
+    settings,
     image: "i",
     inputsHash: "h",
   });
@@ -175,7 +175,7 @@ describe("the pods", () => {
   test("are found by the Service of Dashboards, and never by the one of the engine", () => {
     const labels = spec.template.metadata?.labels ?? {};
     expect(labels).toEqual({ team: "a", "search.quartermaster.dev/dashboards": "logs" });
-    expect(labels).toMatchObject(dashboardsService(cluster, wish).spec?.selector ?? {});
+    expect(labels).toMatchObject(dashboardsService(cluster, settings).spec?.selector ?? {});
     expect(spec.selector.matchLabels).toEqual({ "search.quartermaster.dev/dashboards": "logs" });
   });
 

@@ -9,10 +9,10 @@ import { aMaterial, aPod } from "../support/a-seen.ts";
 const login = { username: "quartermaster-operator", password: "p" };
 const operator: AccountFact = { name: "o", state: "ours", live: undefined, login, version: "1" };
 const files = { name: "f", state: "ours", live: undefined } as const;
-const { leaves, authority } = aMaterial();
+const { certificates, ca } = aMaterial();
 const elasticsearch: Partial<Material> = {
   fileRealm: { operator, files },
-  leaves: new Map([...leaves].filter(([leaf]) => leaf !== "admin")),
+  certificates: new Map([...certificates].filter(([certificate]) => certificate !== "admin")),
 };
 const es = anElasticsearch("7.17.28");
 
@@ -35,12 +35,7 @@ test.for<[string, SearchCluster, Partial<Material>, object | undefined]>([
     { ...elasticsearch, fileRealm: { operator: { ...operator, login: undefined }, files } },
     undefined,
   ],
-  [
-    "nobody asks without an authority",
-    es,
-    { ...elasticsearch, authority: { ...authority, pair: undefined } },
-    undefined,
-  ],
+  ["nobody asks without an authority", es, { ...elasticsearch, ca: { ...ca, pair: undefined } }, undefined],
 ])("%s", ([, cluster, material, expected]) => {
   const target = engineTarget(cluster, aMaterial(material), [aPod("logs-nodes-0")]);
   expect(target === undefined ? [] : [target]).toMatchObject(expected === undefined ? [] : [expected]);

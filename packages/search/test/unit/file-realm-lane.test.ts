@@ -116,9 +116,9 @@ describe("the files", () => {
   });
 
   test("no message names a password", () => {
-    const said = [seenWith(named("x:y", "canary")), seenWith({}, {})].map(
+    const output = [seenWith(named("x:y", "canary")), seenWith({}, {})].map(
       (seen) => decideLane(fileRealmLane, seen, now).outcome,
     );
-    expect(JSON.stringify(said)).not.toMatch(/canary|long/);
+    expect(JSON.stringify(output)).not.toMatch(/canary|long/);
   });
 });

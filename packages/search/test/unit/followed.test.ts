@@ -19,7 +19,7 @@ import {
   anElasticsearch,
   aPool,
   aSearchCluster,
-  noWish,
+  noSettings,
 } from "../a-search-cluster.ts";
 
 const system = new VirtualSystem();
@@ -94,13 +94,13 @@ const rows: readonly Row[] = [
     name: "pull secrets and volumes of pods, of two pools and Dashboards",
     cluster: aSearchCluster({
       image: { name: "i", pullSecrets: ["pull"] },
-      pod: { ...noWish, volumes: [volume({ secret: { secretName: "one" } })] },
+      pod: { ...noSettings, volumes: [volume({ secret: { secretName: "one" } })] },
       pools: [
-        aPool({ name: "x", pod: { ...noWish, volumes: [volume({ configMap: { name: "two" } })] } }),
+        aPool({ name: "x", pod: { ...noSettings, volumes: [volume({ configMap: { name: "two" } })] } }),
         aPool({
           name: "y",
           pod: {
-            ...noWish,
+            ...noSettings,
             volumes: [
               volume({
                 projected: { sources: [{ secret: { name: "three" } }, { configMap: { name: "four" } }] },
@@ -111,7 +111,7 @@ const rows: readonly Row[] = [
       ],
       dashboards: aDashboards({
         image: { name: "d", pullSecrets: ["pull2"] },
-        pod: { ...noWish, volumes: [volume({ secret: { secretName: "five" } })] },
+        pod: { ...noSettings, volumes: [volume({ secret: { secretName: "five" } })] },
       }),
     }),
     want: [

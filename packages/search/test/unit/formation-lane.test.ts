@@ -151,10 +151,10 @@ describe("formation", () => {
       volumes: nodes.map((node) => aVolume(node)),
       engine: engineFacts({ nodes: known(nodes.map(member) as never) }),
     });
-    const marks = decision.actions.map((action) =>
-      action.kind === "markVolume" ? [action.name, action.annotations] : [],
+    const ownerLabels = decision.actions.map((action) =>
+      action.kind === "annotateVolume" ? [action.name, action.annotations] : [],
     );
-    const mark = (node: string, holds: string): unknown => [
+    const position = (node: string, holds: string): unknown => [
       `data-${node}`,
       {
         "search.quartermaster.dev/engine-uuid": "U",
@@ -162,12 +162,12 @@ describe("formation", () => {
         "search.quartermaster.dev/managers": "4",
       },
     ];
-    expect(marks).toEqual([
-      mark("logs-a-0", "manager"),
-      mark("logs-a-1", "manager"),
-      mark("logs-b-0", "manager,data"),
-      mark("logs-b-1", "manager,data"),
-      mark("logs-d-0", "data"),
+    expect(ownerLabels).toEqual([
+      position("logs-a-0", "manager"),
+      position("logs-a-1", "manager"),
+      position("logs-b-0", "manager,data"),
+      position("logs-b-1", "manager,data"),
+      position("logs-d-0", "data"),
     ]);
   });
 
@@ -266,10 +266,10 @@ describe("nodes of a formed cluster", () => {
     const silent = { ...healthy, nodes: { isKnown: false, why: "not asked" } as const };
     expect(decideNodes({ status: formed, engine: silent, pods })).toMatchObject({ rule: "memberMissing" });
     const nodes = managers.map((name) => ({ name, member: true, podUid: `uid-${name}` }));
-    const told = { ...formed, nodes };
-    expect(decideNodes({ status: told, engine: silent, pods })).toMatchObject({ rule: "complete" });
+    const reported = { ...formed, nodes };
+    expect(decideNodes({ status: reported, engine: silent, pods })).toMatchObject({ rule: "complete" });
     const another = pods.map((pod) => ({ ...pod, uid: "new" }));
-    expect(decideNodes({ status: told, engine: silent, pods: another })).toMatchObject({
+    expect(decideNodes({ status: reported, engine: silent, pods: another })).toMatchObject({
       rule: "memberMissing",
     });
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { inheritChildren } from "../../src/handover/inherit-children.ts";
 import { belongsTo, type Predecessor } from "../../src/handover/predecessor.ts";
-import { markLabels } from "../../src/marks.ts";
+import { ownerLabels } from "../../src/owner-labels.ts";
 import type { Seen } from "../../src/seen.ts";
 import { aSearchCluster } from "../a-search-cluster.ts";
 import { aSeen } from "../support/a-seen.ts";
@@ -18,7 +18,7 @@ function child(labelUid: string | undefined, controllerUid: string | undefined):
     kind: "Secret",
     metadata: {
       name: "x",
-      ...(labelUid === undefined ? {} : { labels: { [markLabels.uid]: labelUid } }),
+      ...(labelUid === undefined ? {} : { labels: { [ownerLabels.uid]: labelUid } }),
       ...(controllerUid === undefined
         ? {}
         : {
@@ -108,7 +108,7 @@ describe("[security/105] how a cluster is taken over", () => {
       ["inherit logs-nodes from older"],
     ],
   ])("%s", ([, changes, outcome, actions]) => {
-    const verdict = inheritChildren.answer(aSeen(changes), now);
+    const verdict = inheritChildren.decide(aSeen(changes), now);
     expect(verdict?.outcome.kind).toBe(outcome);
     expect(
       (verdict?.actions ?? []).map((action) =>
@@ -118,7 +118,7 @@ describe("[security/105] how a cluster is taken over", () => {
   });
 
   test("version, UUID and founding go along: nothing is decided a second time", () => {
-    expect(inheritChildren.answer(aSeen({ predecessor: older }), now)?.status).toEqual({
+    expect(inheritChildren.decide(aSeen({ predecessor: older }), now)?.status).toEqual({
       bootstrap: { mode: "Found" },
       clusterUuid: "U",
       version: "2.19.4",

@@ -6,7 +6,7 @@ import { largeCluster } from "../fakes/large-cluster.ts";
 
 test("the cluster that benchmarks look at is well, but for one node that has to restart", async () => {
   const cluster = await largeCluster({ dataNodes: 5, copies: 40 });
-  const seen = cluster.look();
+  const seen = cluster.sample();
   expect(seen.pods.map(({ pool }) => pool)).toEqual([
     ...Array.from({ length: 5 }, () => "data"),
     ...Array.from({ length: 3 }, () => "managers"),

@@ -6,7 +6,7 @@ import type { LicenseAttempt } from "../../src/license/license-attempts.ts";
 import { licenseLane } from "../../src/license/license-lane.ts";
 import { licenseReport } from "../../src/license/license-report.ts";
 import {
-  isLicenseAsked,
+  needsLicense,
   type LicenseSeen,
   NO_LICENSE,
   type WantedLicense,
@@ -63,12 +63,12 @@ function seenWith(license: Partial<LicenseSeen>, current?: EngineLicense, status
   });
 }
 
-const fault = { reason: "SignatureMissing", message: "There is no Secret." };
+const problem = { reason: "SignatureMissing", message: "There is no Secret." };
 const rejected = [{ uid: "gold-1", digest: "d1", reason: "RejectedByCluster", message: "invalid" }];
 
 test.for<[string, Seen, string, string, readonly string[]]>([
   ["nobody asks for a licence", seenWith({}, basic), "nothingAsked", "settled", []],
-  ["its signature is missing", seenWith({ fault }, basic), "unreadable", "stalled", []],
+  ["its signature is missing", seenWith({ problem }, basic), "unreadable", "stalled", []],
   [
     "the label wants another type",
     seenWith({ wanted, desired: "platinum" }, basic),
@@ -245,11 +245,11 @@ test.for<[string, Seen, string, string, readonly string[]]>([
   ],
 ])("%s", ([, seen, rule, outcome, actions]) => {
   const decision = decideLane(licenseLane, seen, now);
-  const said = decision.actions.map((action) => {
-    if (action.kind === "putLicense") return action.asksFirst ? "putLicense asks first" : "putLicense";
+  const output = decision.actions.map((action) => {
+    if (action.kind === "putLicense") return action.warnsFirst ? "putLicense asks first" : "putLicense";
     return action.kind === "startLicense" ? `startLicense ${action.type}` : action.kind;
   });
-  expect([decision.rule, decision.outcome.kind, said]).toEqual([rule, outcome, actions]);
+  expect([decision.rule, decision.outcome.kind, output]).toEqual([rule, outcome, actions]);
 });
 
 test.for<[string, string, string]>([
@@ -316,7 +316,7 @@ test.for<[string, Partial<LicenseSeen>, Seen["status"], boolean]>([
     { license: { uid: "gold-1", type: "gold", expiryTime: new Date(at(-1)).toISOString() } },
     true,
   ],
-])("the engine is asked for its licence: %s", ([, license, status, isAsked]) => {
+])("the engine is asked for its licence: %s", ([, license, status, isRequested]) => {
   const question = { status, nowMs: now.getTime() };
-  expect(isLicenseAsked(anElasticsearch("7.17.28"), { ...NO_LICENSE, ...license }, question)).toBe(isAsked);
+  expect(needsLicense(anElasticsearch("7.17.28"), { ...NO_LICENSE, ...license }, question)).toBe(isRequested);
 });

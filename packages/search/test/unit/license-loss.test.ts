@@ -5,7 +5,7 @@ import { decideLane, type LaneDecision } from "../../src/lane.ts";
 import { licenseLane } from "../../src/license/license-lane.ts";
 import { licenseReport } from "../../src/license/license-report.ts";
 import {
-  isLicenseAsked,
+  needsLicense,
   type LicenseSeen,
   NO_LICENSE,
   type WantedLicense,
@@ -36,7 +36,7 @@ const wanted: WantedLicense = {
 const present: Partial<LicenseSeen> = { wanted, clusterLicense: "docs" };
 const willing: Partial<LicenseSeen> = { revertsToBasic: true, allowsDowngrade: true };
 
-interface Look {
+interface Observation {
   readonly atMinute: number;
   readonly license?: Partial<LicenseSeen>;
   /** What the engine says when it is asked (default: gold). */
@@ -46,15 +46,15 @@ interface Look {
 /** A cluster in time. All that it remembers from one look to the next is its status: each look could follow a restart. */
 class Life {
   status: Seen["status"] = {};
-  readonly asked: number[] = [];
+  readonly requested: number[] = [];
 
-  look({ atMinute, license = {}, engine = gold }: Look): LaneDecision {
+  sample({ atMinute, license = {}, engine = gold }: Observation): LaneDecision {
     const now = new Date(startMs + atMinute * minute);
     const cluster = anElasticsearch("7.17.28");
     const seenLicense = { ...NO_LICENSE, ...willing, ...license };
-    const isAsked = isLicenseAsked(cluster, seenLicense, { status: this.status, nowMs: now.getTime() });
-    if (isAsked) this.asked.push(atMinute);
-    const fact: Fact<EngineLicense> = isAsked ? known(engine) : { isKnown: false, why: "not asked" };
+    const isRequested = needsLicense(cluster, seenLicense, { status: this.status, nowMs: now.getTime() });
+    if (isRequested) this.requested.push(atMinute);
+    const fact: Fact<EngineLicense> = isRequested ? known(engine) : { isKnown: false, why: "not asked" };
     const seen = aSeen({
       cluster,
       status: this.status,
@@ -68,19 +68,22 @@ class Life {
   }
 }
 
-function lived(looks: readonly Look[]): { readonly life: Life; readonly last: LaneDecision | undefined } {
+function lived(observations: readonly Observation[]): {
+  readonly life: Life;
+  readonly last: LaneDecision | undefined;
+} {
   const life = new Life();
-  const last = looks.map((look) => life.look(look)).at(-1);
+  const last = observations.map((sample) => life.sample(sample)).at(-1);
   return { life, last };
 }
 
 describe("a ClusterLicense that vanished, with RevertToBasic", () => {
   test("gives way to basic after 15 minutes, whatever restarts in between, and the engine is asked first", () => {
     const life = new Life();
-    life.look({ atMinute: 0, license: present });
+    life.sample({ atMinute: 0, license: present });
     expect(life.status.license).toMatchObject({ state: "Applied", clusterLicense: "docs" });
     for (const atMinute of [1, 5, 15.9]) {
-      const { rule, actions, outcome } = life.look({ atMinute });
+      const { rule, actions, outcome } = life.sample({ atMinute });
       expect({ rule, actions, kind: outcome.kind }).toEqual({
         rule: "reverts",
         actions: [],
@@ -88,8 +91,8 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
       });
     }
     expect(life.status.license).toMatchObject({ lostSince: "2025-06-01T00:01:00Z", reason: "LicenseLost" });
-    expect(life.asked).toEqual([0]);
-    expect(life.look({ atMinute: 16 }).actions).toEqual([
+    expect(life.requested).toEqual([0]);
+    expect(life.sample({ atMinute: 16 }).actions).toEqual([
       {
         kind: "startLicense",
         type: "basic",
@@ -97,9 +100,9 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
         from: { uid: "gold-1", isLost: true },
       },
     ]);
-    expect(life.asked).toEqual([0, 16]);
+    expect(life.requested).toEqual([0, 16]);
     // The answer, or the status after it, was lost: the engine is asked again, and nothing else follows.
-    const { actions } = life.look({ atMinute: 17, engine: basic });
+    const { actions } = life.sample({ atMinute: 17, engine: basic });
     expect({ actions, license: life.status.license }).toEqual({
       actions: [],
       license: { uid: "b", type: "basic", state: "Applied" },
@@ -114,15 +117,15 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
     ]);
     expect({ rule: last?.rule, actions: last?.actions }).toEqual({ rule: "alreadyRuns", actions: [] });
     expect(life.status.license).not.toHaveProperty("lostSince");
-    expect(life.look({ atMinute: 20 }).rule).toBe("reverts");
+    expect(life.sample({ atMinute: 20 }).rule).toBe("reverts");
     expect(life.status.license?.lostSince).toBe("2025-06-01T00:20:00Z");
   });
 
   test("its Secret first, as the licence controller deletes them: it counts as lost all the same", () => {
-    const fault = { reason: "SignatureMissing", message: "Secret docs does not exist." };
+    const problem = { reason: "SignatureMissing", message: "Secret docs does not exist." };
     const { life } = lived([
       { atMinute: 0, license: present },
-      { atMinute: 1, license: { fault, clusterLicense: "docs" } },
+      { atMinute: 1, license: { problem, clusterLicense: "docs" } },
       { atMinute: 2 },
     ]);
     expect(life.status.license).toMatchObject({ clusterLicense: "docs", lostSince: "2025-06-01T00:02:00Z" });
@@ -166,7 +169,7 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
       { atMinute: 74 },
     ]);
     expect(last?.actions).toEqual([]);
-    expect(life.look({ atMinute: 75 }).actions).toHaveLength(1);
+    expect(life.sample({ atMinute: 75 }).actions).toHaveLength(1);
   });
 });
 
@@ -174,7 +177,7 @@ describe("a licence that has ended, with RevertToBasic", () => {
   const ended: EngineLicense = { ...gold, status: "expired", expiryMs: startMs };
   const past: WantedLicense = { ...wanted, expiryMs: startMs };
   const next: WantedLicense = { ...wanted, name: "next", uid: "gold-2", digest: "d2" };
-  const fault = { reason: "SignatureMissing", message: "Secret next does not exist." };
+  const problem = { reason: "SignatureMissing", message: "Secret next does not exist." };
 
   test.each<{
     readonly name: string;
@@ -203,7 +206,7 @@ describe("a licence that has ended, with RevertToBasic", () => {
     },
     {
       name: "and another one whose signature is not there yet: waited for",
-      license: { fault, clusterLicense: "next" },
+      license: { problem, clusterLicense: "next" },
       rule: "unreadable",
     },
     {
@@ -221,9 +224,9 @@ describe("a licence that has ended, with RevertToBasic", () => {
 
   test("[licensing/X4] the next one clears what was reported", () => {
     const life = new Life();
-    life.look({ atMinute: 1, license: { wanted: past, revertsToBasic: false }, engine: ended });
+    life.sample({ atMinute: 1, license: { wanted: past, revertsToBasic: false }, engine: ended });
     expect(life.status.license).toMatchObject({ state: "Expired", reason: "LicenseExpired" });
-    life.look({
+    life.sample({
       atMinute: 2,
       license: { wanted: next, clusterLicense: "next" },
       engine: { ...gold, uid: "gold-2" },
@@ -244,14 +247,14 @@ test("[licensing/X7] in the last 15 days the lane comes back twice a day at most
   const engine = { ...gold, expiryMs };
   const license = { wanted: { ...wanted, expiryMs }, clusterLicense: "docs", revertsToBasic: false };
   let atMinute = 0;
-  let looks = 0;
+  let observations = 0;
   while (atMinute < 15 * 24 * 60) {
-    const { outcome } = life.look({ atMinute, license, engine });
+    const { outcome } = life.sample({ atMinute, license, engine });
     const sleepMs = outcome.kind === "settled" ? (outcome.recheckAfterMs ?? Number.POSITIVE_INFINITY) : 0;
     expect(sleepMs).toBeGreaterThanOrEqual(minute);
     atMinute += sleepMs / minute;
-    looks += 1;
+    observations += 1;
   }
-  expect(looks).toBe(36);
-  expect(life.asked).toEqual([0]);
+  expect(observations).toBe(36);
+  expect(life.requested).toEqual([0]);
 });

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { readExporterConfig } from "../../src/exporter/index.ts";
 import { decideLane } from "../../src/lane.ts";
 import { checkCluster } from "../../src/model/check-cluster.ts";
-import type { MonitoringWish } from "../../src/model/read-monitoring.ts";
+import type { MonitoringSettings } from "../../src/model/read-monitoring.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import { exporterConfigMap, exporterDeployment } from "../../src/monitoring/exporter-deployment.ts";
 import { type MonitoringKind, monitoringKinds } from "../../src/monitoring/monitoring-kinds.ts";
@@ -31,9 +31,9 @@ const account: AccountFact = {
 const grafana: AccountFact = { ...account, name: "logs-grafana-password" };
 const formed = { clusterUuid: "u", version: "2.19.4" };
 
-function stacked(mode: MonitoringWish["stack"]["mode"], changes: object = {}): SearchCluster {
-  const wish = aMonitoring();
-  return aSearchCluster({ monitoring: { ...wish, stack: { ...wish.stack, mode, ...changes } } });
+function stacked(mode: MonitoringSettings["stack"]["mode"], changes: object = {}): SearchCluster {
+  const settings = aMonitoring();
+  return aSearchCluster({ monitoring: { ...settings, stack: { ...settings.stack, mode, ...changes } } });
 }
 
 function ours(kind: PresentObject["kind"], name: string): PresentObject {
@@ -72,11 +72,11 @@ function seenWith(
 
 /** Logins are there, the certificate is not. */
 function stackMaterial(state: "missing" | "foreign"): Seen["material"] {
-  const leaf = { name: "logs-monitoring-cert", state, live: undefined, pair: undefined };
-  return aMaterial({ monitoring: account, grafana, leaves: new Map([["monitoring", leaf]]) });
+  const certificate = { name: "logs-monitoring-cert", state, live: undefined, pair: undefined };
+  return aMaterial({ monitoring: account, grafana, certificates: new Map([["monitoring", certificate]]) });
 }
 
-function said(seen: Seen): readonly string[] {
+function output(seen: Seen): readonly string[] {
   return decideLane(monitoringLane, seen, now).actions.map((action) => {
     if (action.kind === "apply") return `${action.resource.kind} ${action.object.metadata.name}`;
     return action.kind === "prune" ? `prune ${action.name}` : action.kind;
@@ -195,7 +195,7 @@ test("kinds that are served take the place of files; a stack of our own keeps it
     "Deployment logs-exporter",
     "NetworkPolicy logs-exporter",
   ];
-  expect(said(seenWith(none))).toEqual([
+  expect(output(seenWith(none))).toEqual([
     ...exporter,
     "ConfigMap logs-alerts",
     "ConfigMap logs-grafana-dashboards",
@@ -203,19 +203,19 @@ test("kinds that are served take the place of files; a stack of our own keeps it
   const dashboards = ["overview", "nodes", "traffic", "operator"].map(
     (name) => `GrafanaDashboard logs-grafana-dashboards-${name}`,
   );
-  expect(said(seenWith(none, { served: all }))).toEqual([
+  expect(output(seenWith(none, { served: all }))).toEqual([
     ...exporter,
     "ServiceMonitor logs-monitor",
     "PrometheusRule logs-alerts",
     ...dashboards,
   ]);
-  expect(said(seenWith(stacked("Operator"), { served: all })).slice(10)).toEqual([
+  expect(output(seenWith(stacked("Operator"), { served: all })).slice(10)).toEqual([
     "Secret logs-prometheus-scrape",
     "Service logs-alertmanager",
     "Prometheus logs-prometheus",
     "Alertmanager logs-alertmanager",
   ]);
-  expect(said(seenWith(standalone, { served: all }))).toEqual(
+  expect(output(seenWith(standalone, { served: all }))).toEqual(
     expect.arrayContaining([
       "ConfigMap logs-alerts",
       "ConfigMap logs-grafana-dashboards",
@@ -226,14 +226,14 @@ test("kinds that are served take the place of files; a stack of our own keeps it
 
 test("an event is recorded when the exporter first runs, and when something is removed", () => {
   const ready = { deployments: running("logs-exporter") };
-  expect(said(seenWith(none, ready))).toContain("record");
+  expect(output(seenWith(none, ready))).toContain("record");
   const before = { ...formed, monitoring: { exporter: "Ready" as const } };
-  expect(said(seenWith(none, ready, { status: before }))).not.toContain("record");
-  expect(said(seenWith(aSearchCluster(), { present: [ours(deployments, "logs-exporter")] }))).toEqual([
+  expect(output(seenWith(none, ready, { status: before }))).not.toContain("record");
+  expect(output(seenWith(aSearchCluster(), { present: [ours(deployments, "logs-exporter")] }))).toEqual([
     "prune logs-exporter",
     "record",
   ]);
-  expect(said(seenWith(aSearchCluster(), { present: [ours(services, "logs-exporter")] }))).toEqual([
+  expect(output(seenWith(aSearchCluster(), { present: [ours(services, "logs-exporter")] }))).toEqual([
     "prune logs-exporter",
   ]);
 });
@@ -242,8 +242,8 @@ test("switched on or off, no node has another input, and no StatefulSet differs"
   const followed = { keystore: {}, volumes: {} };
   for (const off of [aSearchCluster(), anElasticsearch("7.17.28")])
     for (const mode of ["None", "Operator", "Standalone"] as const) {
-      const wish = aMonitoring();
-      const on = { ...off, monitoring: { ...wish, stack: { ...wish.stack, mode } } };
+      const settings = aMonitoring();
+      const on = { ...off, monitoring: { ...settings, stack: { ...settings.stack, mode } } };
       const hash = poolInputsHash(off, aPool(), followed);
       expect(poolInputsHash(on, aPool(), followed)).toBe(hash);
       const setOf = (cluster: SearchCluster): object =>

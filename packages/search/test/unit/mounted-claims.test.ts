@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { formationLane } from "../../src/formation/formation-lane.ts";
 import { type ClaimFact, judgeClaim } from "../../src/formation/mounted-claims.ts";
 import { decideLane, type LaneDecision } from "../../src/lane.ts";
-import { markAnnotations, markLabels } from "../../src/marks.ts";
+import { ownerAnnotations, ownerLabels } from "../../src/owner-labels.ts";
 import { claimedPods, poolsLane } from "../../src/pools/pools-lane.ts";
 import type { Seen } from "../../src/seen.ts";
 import { aPool, aSearchCluster } from "../a-search-cluster.ts";
@@ -15,13 +15,13 @@ const pod = { node: "a-b-c-0", pool: "c", isNew: true };
 const cluster = { name: "a-b", distribution: "opensearch", version: "2.19.4" } as const;
 
 const ours = {
-  [markLabels.cluster]: "a-b",
-  [markLabels.uid]: "an-earlier-uid",
-  [markLabels.pool]: "c",
-  [markLabels.distribution]: "opensearch",
-  [markLabels.version]: "2.19.4",
+  [ownerLabels.cluster]: "a-b",
+  [ownerLabels.uid]: "an-earlier-uid",
+  [ownerLabels.pool]: "c",
+  [ownerLabels.distribution]: "opensearch",
+  [ownerLabels.version]: "2.19.4",
 };
-const { [markLabels.distribution]: _d, [markLabels.version]: _v, ...older } = ours;
+const { [ownerLabels.distribution]: _d, [ownerLabels.version]: _v, ...older } = ours;
 
 function claim(labels: Readonly<Record<string, string>>, more: Partial<ObjectMeta> = {}): ObjectMeta {
   return { name: "data-a-b-c-0", uid: "u", labels, ...more };
@@ -34,29 +34,29 @@ describe("[security/108] whose the claim is that a pod would mount", () => {
     ["no labels", claim({}), "foreign", "no owner labels"],
     [
       "labels without the uid",
-      claim({ ...ours, [markLabels.uid]: undefined } as never),
+      claim({ ...ours, [ownerLabels.uid]: undefined } as never),
       "foreign",
       "no owner labels",
     ],
     [
       "cluster a, pool b-c",
-      claim({ ...ours, [markLabels.cluster]: "a", [markLabels.pool]: "b-c" }),
+      claim({ ...ours, [ownerLabels.cluster]: "a", [ownerLabels.pool]: "b-c" }),
       "foreign",
       "cluster a",
     ],
-    ["another pool", claim({ ...ours, [markLabels.pool]: "d" }), "foreign", "pool d"],
+    ["another pool", claim({ ...ours, [ownerLabels.pool]: "d" }), "foreign", "pool d"],
     [
       "Elasticsearch's",
-      claim({ ...ours, [markLabels.distribution]: "elasticsearch" }),
+      claim({ ...ours, [ownerLabels.distribution]: "elasticsearch" }),
       "foreign",
       "elasticsearch",
     ],
-    ["another version", claim({ ...ours, [markLabels.version]: "3.0.0" }), "foreign", "version 3.0.0"],
+    ["another version", claim({ ...ours, [ownerLabels.version]: "3.0.0" }), "foreign", "version 3.0.0"],
     [
       "another version, emptied when its node was removed",
       claim(
-        { ...ours, [markLabels.version]: "2.19.3" },
-        { annotations: { [markAnnotations.holds]: "nothing" } },
+        { ...ours, [ownerLabels.version]: "2.19.3" },
+        { annotations: { [ownerAnnotations.holds]: "nothing" } },
       ),
       "ours",
       "",

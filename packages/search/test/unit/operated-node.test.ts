@@ -51,7 +51,7 @@ function terminating(seen: Seen): Seen {
 }
 
 describe("the status while a node is away by our hand", () => {
-  const looks: readonly (readonly [string, Seen])[] = [
+  const observations: readonly (readonly [string, Seen])[] = [
     ["its pod terminates and is still a member", terminating(during({}))],
     ["its pod is gone", withoutPod(during({ down: [away] }))],
     ["its successor starts", withNewPod(during({ down: [away] }), false)],
@@ -61,9 +61,9 @@ describe("the status while a node is away by our hand", () => {
       withNewPod(during({ shards: shardOn("orders", ["logs-data-0", "?"]) }), true),
     ],
   ];
-  const [[, first] = ["", during({})]] = looks;
+  const [[, first] = ["", during({})]] = observations;
 
-  test.for(looks)("is the same with each look: %s", ([, seen]) => {
+  test.for(observations)("is the same with each look: %s", ([, seen]) => {
     expect(report(seen)).toEqual(report(first));
   });
 

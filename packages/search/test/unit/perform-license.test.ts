@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import type { EngineClient } from "../../src/engine/engine-client.ts";
 import { EngineError, type EngineErrorCode } from "../../src/engine/engine-error.ts";
-import type { EngineLicense, LicenseAnswer } from "../../src/engine/engine-facts.ts";
+import type { EngineLicense, LicenseResponse } from "../../src/engine/engine-facts.ts";
 import { type LicenseAttempt, LicenseAttempts } from "../../src/license/license-attempts.ts";
 import { type LicenseAction, performLicense } from "../../src/license/perform-license.ts";
 import type { SearchObserver } from "../../src/search-metrics.ts";
@@ -22,7 +22,10 @@ const licenseOf = (uid: string, type: string): EngineLicense => ({
 const basic = licenseOf("b", "basic");
 const gold = licenseOf("g1", "gold");
 const platinum = licenseOf("p1", "platinum");
-const answer = (outcome: LicenseAnswer["outcome"], more: Partial<LicenseAnswer> = {}): LicenseAnswer => ({
+const response = (
+  outcome: LicenseResponse["outcome"],
+  more: Partial<LicenseResponse> = {},
+): LicenseResponse => ({
   outcome,
   messages: [],
   ...more,
@@ -31,18 +34,18 @@ const answer = (outcome: LicenseAnswer["outcome"], more: Partial<LicenseAnswer> 
 /** What an engine says to one call after the other; it notes what it was asked. */
 interface Script {
   readonly licenses: readonly EngineLicense[];
-  readonly answers?: readonly (LicenseAnswer | EngineErrorCode)[];
+  readonly responses?: readonly (LicenseResponse | EngineErrorCode)[];
 }
 
 /** Stands in for an engine behind our own small interface: every row of the licence API, also those that no real one can be made to say. */
-function scripted({ licenses, answers = [] }: Script): {
+function scripted({ licenses, responses = [] }: Script): {
   readonly client: EngineClient;
   readonly calls: string[];
 } {
   const calls: string[] = [];
-  const said = [...licenses];
-  const left = [...answers];
-  const write = async (call: string): Promise<LicenseAnswer> => {
+  const output = [...licenses];
+  const left = [...responses];
+  const write = async (call: string): Promise<LicenseResponse> => {
     calls.push(call);
     const next = left.shift() ?? "unreachable";
     if (typeof next === "string") throw new EngineError(`${call}: scripted`, { code: next });
@@ -51,7 +54,7 @@ function scripted({ licenses, answers = [] }: Script): {
   const client: Partial<EngineClient> = {
     license: async () => {
       calls.push("GET");
-      const next = said.length > 1 ? said.shift() : said[0];
+      const next = output.length > 1 ? output.shift() : output[0];
       if (next === undefined) throw new EngineError("license: scripted", { code: "forbidden" });
       return await Promise.resolve(next);
     },
@@ -68,7 +71,7 @@ const put: LicenseAction = {
   digest: "d",
   file: {},
   startMs: nowMs - 86_400_000,
-  asksFirst: false,
+  warnsFirst: false,
 };
 const startTrial: LicenseAction = { kind: "startLicense", type: "trial", digest: "start trial" };
 const startBasic: LicenseAction = { kind: "startLicense", type: "basic", digest: "start basic" };
@@ -105,23 +108,23 @@ test.each<Row>([
   {
     name: "[licensing/P2] another one is sent once, acknowledged, and read back",
     action: put,
-    engine: { licenses: [basic, gold], answers: [answer("applied")] },
+    engine: { licenses: [basic, gold], responses: [response("applied")] },
     want: { calls: ["GET", "PUT yes", "GET"], result: { ...applied, current: gold } },
   },
   {
     name: "taken by the answer and not by what runs: not applied",
     action: put,
-    engine: { licenses: [basic, basic], answers: [answer("applied")] },
+    engine: { licenses: [basic, basic], responses: [response("applied")] },
     want: { calls: ["GET", "PUT yes", "GET"], result: { outcome: "failed" }, events: [] },
   },
   {
     name: "[licensing/A4] a lower type is asked about first, and the engine's words are kept",
-    action: { ...put, asksFirst: true },
+    action: { ...put, warnsFirst: true },
     engine: {
       licenses: [platinum, gold],
-      answers: [
-        answer("acknowledgeRequired", { messages: ["Machine learning will be disabled."] }),
-        answer("applied"),
+      responses: [
+        response("acknowledgeRequired", { messages: ["Machine learning will be disabled."] }),
+        response("applied"),
       ],
     },
     want: {
@@ -137,7 +140,7 @@ test.each<Row>([
   ].map(({ name, sinceStartMs, isTooEarly }) => ({
     name: `invalid for the engine ${name}: ${isTooEarly ? "its clock may be behind, tried again" : "refused"}`,
     action: { ...put, startMs: nowMs - sinceStartMs },
-    engine: { licenses: [basic], answers: [answer("invalid")] },
+    engine: { licenses: [basic], responses: [response("invalid")] },
     want: {
       calls: ["GET", "PUT yes"],
       result: { outcome: isTooEarly ? "failed" : "rejected" },
@@ -149,7 +152,7 @@ test.each<Row>([
     action: put,
     engine: {
       licenses: [basic],
-      answers: [answer("acknowledgeRequired", { messages: ["Watcher will be disabled."] })],
+      responses: [response("acknowledgeRequired", { messages: ["Watcher will be disabled."] })],
     },
     want: {
       calls: ["GET", "PUT yes"],
@@ -163,7 +166,7 @@ test.each<Row>([
   {
     name: "[licensing/P4] a wrong signature",
     action: put,
-    engine: { licenses: [basic], answers: [answer("invalid")] },
+    engine: { licenses: [basic], responses: [response("invalid")] },
     want: {
       calls: ["GET", "PUT yes"],
       result: refusedAs("RejectedByCluster"),
@@ -173,25 +176,25 @@ test.each<Row>([
   {
     name: "[licensing/P5] invalid two minutes after its start: tried again",
     action: { ...put, startMs: nowMs - 120_000 },
-    engine: { licenses: [basic], answers: [answer("invalid")] },
+    engine: { licenses: [basic], responses: [response("invalid")] },
     want: { calls: ["GET", "PUT yes"], result: { outcome: "failed" }, events: [] },
   },
   {
     name: "[licensing/P6] expired by the engine's clock",
     action: put,
-    engine: { licenses: [basic], answers: [answer("expired")] },
+    engine: { licenses: [basic], responses: [response("expired")] },
     want: { calls: ["GET", "PUT yes"], result: refusedAs("LicenseExpired") },
   },
   {
     name: "[licensing/P7] a type that the cluster does not take",
     action: put,
-    engine: { licenses: [basic], answers: [answer("invalid", { cause: "typeNotAllowed" })] },
+    engine: { licenses: [basic], responses: [response("invalid", { cause: "typeNotAllowed" })] },
     want: { calls: ["GET", "PUT yes"], result: refusedAs("UploadTypeNotAllowed") },
   },
   {
     name: "[licensing/P8] a cluster without transport TLS",
     action: put,
-    engine: { licenses: [basic], answers: [answer("invalid", { cause: "tlsRequired" })] },
+    engine: { licenses: [basic], responses: [response("invalid", { cause: "tlsRequired" })] },
     want: { calls: ["GET", "PUT yes"], result: refusedAs("TLSRequired") },
   },
   {
@@ -203,7 +206,7 @@ test.each<Row>([
   {
     name: "[licensing/P17] the licence may be read and not changed",
     action: put,
-    engine: { licenses: [basic], answers: ["forbidden"] },
+    engine: { licenses: [basic], responses: ["forbidden"] },
     want: {
       calls: ["GET", "PUT yes"],
       result: { outcome: "failed", reason: "InsufficientPrivileges" },
@@ -213,31 +216,31 @@ test.each<Row>([
   {
     name: "[licensing/T1] a trial is started once",
     action: startTrial,
-    engine: { licenses: [licenseOf("t", "trial")], answers: [answer("applied")] },
+    engine: { licenses: [licenseOf("t", "trial")], responses: [response("applied")] },
     want: { calls: ["start trial", "GET"], result: { ...applied, uid: "t" } },
   },
   {
     name: "[licensing/T2] a trial that was used up",
     action: startTrial,
-    engine: { licenses: [basic], answers: [answer("refused")] },
+    engine: { licenses: [basic], responses: [response("refused")] },
     want: { calls: ["start trial"], result: refusedAs("TrialNotAvailable"), events: ["TrialNotAvailable"] },
   },
   {
     name: "[licensing/B2] basic is started once",
     action: startBasic,
-    engine: { licenses: [basic], answers: [answer("applied")] },
+    engine: { licenses: [basic], responses: [response("applied")] },
     want: { calls: ["start basic", "GET"], result: applied },
   },
   {
     name: "[licensing/B3] basic runs already",
     action: startBasic,
-    engine: { licenses: [basic], answers: [answer("alreadySo")] },
+    engine: { licenses: [basic], responses: [response("alreadySo")] },
     want: { calls: ["start basic", "GET"], result: applied },
   },
   {
     name: "a lost licence makes way for basic",
     action: revert,
-    engine: { licenses: [platinum, basic], answers: [answer("applied")] },
+    engine: { licenses: [platinum, basic], responses: [response("applied")] },
     present: ["another"],
     want: { calls: ["GET", "start basic", "GET"], result: applied },
   },

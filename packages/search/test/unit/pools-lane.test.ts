@@ -19,8 +19,8 @@ function given(pools: Readonly<Record<string, readonly [number, number]>>, grant
     status: { clusterUuid: "U" },
     bootstrapList: "empty",
     statefulSets: new Map(
-      entries.flatMap(([name, [, places]]) =>
-        places === 0 ? [] : [[name, { metadata: { name, uid: name }, spec: { replicas: places } }] as const],
+      entries.flatMap(([name, [, slots]]) =>
+        slots === 0 ? [] : [[name, { metadata: { name, uid: name }, spec: { replicas: slots } }] as const],
       ),
     ) as unknown as Seen["statefulSets"],
     license: { ...NO_LICENSE, grantedNodes },

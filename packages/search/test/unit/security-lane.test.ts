@@ -134,12 +134,12 @@ test.for<[string, Seen, string, readonly string[]]>([
   ],
 ])("%s", ([, seen, rule, expected]) => {
   const decision = decideLane(securityLane, seen, now);
-  const said = decision.actions.flatMap((action) => {
+  const output = decision.actions.flatMap((action) => {
     if (action.kind === "putEntities") return action.entities.map(({ type, name }) => `${type}/${name}`);
     if (action.kind === "apply") return action.object.metadata.name;
     return action.kind === "hashPassword" ? action.username : action.kind;
   });
-  expect([decision.rule, said]).toEqual([rule, expected]);
+  expect([decision.rule, output]).toEqual([rule, expected]);
 });
 
 describe("without TLS for clients", () => {

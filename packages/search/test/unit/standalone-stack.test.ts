@@ -9,22 +9,22 @@ import { prometheusProgram } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 
-import type { MonitoringWish } from "../../src/model/read-monitoring.ts";
+import type { MonitoringSettings } from "../../src/model/read-monitoring.ts";
 import type { SearchCluster } from "../../src/model/search-cluster.ts";
 import { operatorStack } from "../../src/monitoring/operator-stack.ts";
 import { standaloneStack } from "../../src/monitoring/standalone-stack.ts";
 import { aMonitoring, aSearchCluster } from "../a-search-cluster.ts";
 
-function wishWith(
-  stack: Partial<MonitoringWish["stack"]> = {},
-  changes: Partial<MonitoringWish> = {},
-): MonitoringWish {
-  const wish = aMonitoring(changes);
-  return { ...wish, stack: { ...wish.stack, mode: "Standalone", ...stack } };
+function settingsWith(
+  stack: Partial<MonitoringSettings["stack"]> = {},
+  changes: Partial<MonitoringSettings> = {},
+): MonitoringSettings {
+  const settings = aMonitoring(changes);
+  return { ...settings, stack: { ...settings.stack, mode: "Standalone", ...stack } };
 }
 
-function clusterWith(wish: MonitoringWish): SearchCluster {
-  return aSearchCluster({ monitoring: wish });
+function clusterWith(settings: MonitoringSettings): SearchCluster {
+  return aSearchCluster({ monitoring: settings });
 }
 
 interface Made {
@@ -34,11 +34,11 @@ interface Made {
 }
 
 function made(
-  wish: MonitoringWish,
+  settings: MonitoringSettings,
   part: (typeof parts)[number],
   followed: Readonly<Record<string, string>> = {},
 ): Made {
-  const own = standaloneStack(clusterWith(wish), wish, { followed, readAtStart: {} }).filter(
+  const own = standaloneStack(clusterWith(settings), settings, { followed, readAtStart: {} }).filter(
     ({ object }) => object.metadata.name === `logs-${part}`,
   );
   const of = (kind: string): unknown => own.find((each) => each.kind.kind === kind)?.object;
@@ -52,7 +52,7 @@ function made(
 const parts = ["prometheus", "alertmanager", "grafana"] as const;
 
 describe.each(parts)("%s", (part) => {
-  const { spec } = made(wishWith(), part).deployment.spec.template;
+  const { spec } = made(settingsWith(), part).deployment.spec.template;
   const [container] = spec.containers;
 
   test("meets the restricted profile with a read-only root, and has no token", () => {
@@ -75,21 +75,21 @@ describe.each(parts)("%s", (part) => {
   });
 
   test("restarts when its files or a Secret of the author change, and not otherwise", () => {
-    const hash = (wish: MonitoringWish, followed: Readonly<Record<string, string>> = {}): unknown =>
-      made(wish, part, followed).deployment.spec.template.metadata?.annotations;
-    expect(hash(wishWith())).toEqual(hash(wishWith()));
-    expect(hash(wishWith(), { oncall: "2" })).not.toEqual(hash(wishWith(), { oncall: "1" }));
+    const hash = (settings: MonitoringSettings, followed: Readonly<Record<string, string>> = {}): unknown =>
+      made(settings, part, followed).deployment.spec.template.metadata?.annotations;
+    expect(hash(settingsWith())).toEqual(hash(settingsWith()));
+    expect(hash(settingsWith(), { oncall: "2" })).not.toEqual(hash(settingsWith(), { oncall: "1" }));
   });
 
   test("is reached by the stack alone, unless it asks for a login", () => {
-    const [rule] = made(wishWith(), part).policy.spec?.ingress ?? [];
+    const [rule] = made(settingsWith(), part).policy.spec?.ingress ?? [];
     expect("from" in (rule ?? {})).toBe(part !== "grafana");
   });
 });
 
 test("the operator reaches Prometheus where it asks it, by namespace and label, and nothing else of the stack", () => {
-  const from = (part: (typeof parts)[number], askedFrom?: string): readonly unknown[] =>
-    listOf(made(wishWith({ askedFrom }), part).policy.spec?.ingress?.[0], "from");
+  const from = (part: (typeof parts)[number], queriedFrom?: string): readonly unknown[] =>
+    listOf(made(settingsWith({ queriedFrom }), part).policy.spec?.ingress?.[0], "from");
   expect(from("prometheus")).toHaveLength(1);
   expect(from("alertmanager", "quartermaster")).toHaveLength(1);
   expect(from("prometheus", "quartermaster")[1]).toEqual({
@@ -100,11 +100,11 @@ test("the operator reaches Prometheus where it asks it, by namespace and label, 
 
 test("every part serves TLS, and Prometheus verifies whom it sends alerts to", () => {
   for (const part of parts) {
-    const { spec } = made(wishWith(), part).deployment.spec.template;
+    const { spec } = made(settingsWith(), part).deployment.spec.template;
     expect(spec.containers[0]?.readinessProbe).toMatchObject({ httpGet: { scheme: "HTTPS" } });
     expect(JSON.stringify(spec.volumes)).toContain('"secretName":"logs-monitoring-cert"');
   }
-  const { data = {} } = made(wishWith(), "prometheus").config;
+  const { data = {} } = made(settingsWith(), "prometheus").config;
   expect(parse(data["prometheus.json"] ?? "")).toMatchObject({
     alerting: {
       alertmanagers: [
@@ -119,13 +119,13 @@ test("every part serves TLS, and Prometheus verifies whom it sends alerts to", (
     },
   });
   expect(JSON.stringify(data)).not.toContain("insecure");
-  expect(made(wishWith(), "grafana").config.data?.["grafana.ini"]).toContain("protocol = https");
+  expect(made(settingsWith(), "grafana").config.data?.["grafana.ini"]).toContain("protocol = https");
 });
 
 test("a renewed certificate restarts Grafana, which reads it only when it starts, and nobody else", () => {
-  const wish = wishWith();
+  const settings = settingsWith();
   const hashes = (certificate: string): readonly unknown[] =>
-    standaloneStack(clusterWith(wish), wish, { followed: {}, readAtStart: { certificate } })
+    standaloneStack(clusterWith(settings), settings, { followed: {}, readAtStart: { certificate } })
       .filter(({ kind }) => kind.kind === "Deployment")
       .map(({ object }) => (object as Deployment).spec.template.metadata?.annotations);
   const [before, after] = [hashes("old"), hashes("new")];
@@ -137,7 +137,7 @@ test("a renewed certificate restarts Grafana, which reads it only when it starts
 });
 
 test("receivers of the author's are read from their Secret, beside our own files", () => {
-  const { spec } = made(wishWith({ receiversSecret: "oncall" }), "alertmanager").deployment.spec.template;
+  const { spec } = made(settingsWith({ receiversSecret: "oncall" }), "alertmanager").deployment.spec.template;
   expect(spec.volumes).toEqual(
     expect.arrayContaining([
       { name: "config", secret: { secretName: "oncall" } },
@@ -150,14 +150,14 @@ test("receivers of the author's are read from their Secret, beside our own files
 });
 
 test("Prometheus keeps its figures in the pod, or in a claim of the author's", () => {
-  const volumes = (wish: MonitoringWish): string =>
-    JSON.stringify(made(wish, "prometheus").deployment.spec.template.spec.volumes);
-  expect(volumes(wishWith())).toContain('{"name":"data","emptyDir":{}}');
-  expect(volumes(wishWith({ claimName: "figures" }))).toContain('"claimName":"figures"');
+  const volumes = (settings: MonitoringSettings): string =>
+    JSON.stringify(made(settings, "prometheus").deployment.spec.template.spec.volumes);
+  expect(volumes(settingsWith())).toContain('{"name":"data","emptyDir":{}}');
+  expect(volumes(settingsWith({ claimName: "figures" }))).toContain('"claimName":"figures"');
 });
 
 test("Grafana finds the data source and the dashboards, and reads its login from files", () => {
-  const { data = {} } = made(wishWith(), "grafana").config;
+  const { data = {} } = made(settingsWith(), "grafana").config;
   expect(parse(data["datasources.yaml"] ?? "")).toMatchObject({
     datasources: [
       {
@@ -175,9 +175,9 @@ test("Grafana finds the data source and the dashboards, and reads its login from
 });
 
 test("objects of prometheus-operator discover nothing, and none is made where they are not served", () => {
-  const wish = wishWith({ mode: "Operator" });
-  expect(operatorStack(clusterWith(wish), wish, new Set(["ServiceMonitor"]))).toEqual([]);
-  const all = operatorStack(clusterWith(wish), wish, new Set(["Prometheus", "Alertmanager"]));
+  const settings = settingsWith({ mode: "Operator" });
+  expect(operatorStack(clusterWith(settings), settings, new Set(["ServiceMonitor"]))).toEqual([]);
+  const all = operatorStack(clusterWith(settings), settings, new Set(["Prometheus", "Alertmanager"]));
   const [secret] = all.map(({ object }) => object as { data?: Readonly<Record<string, string>> });
   const scrape = Buffer.from(secret?.data?.["scrape.yaml"] ?? "", "base64").toString();
   expect(parse(scrape)).toMatchObject([{ static_configs: [{ targets: ["logs-exporter.team.svc:9114"] }] }]);
@@ -192,24 +192,24 @@ const promtool = prometheusProgram("promtool");
 test.skipIf(promtool === undefined)(
   "promtool accepts the configuration, an author's relabelings included (skipped where Debian's package prometheus cannot be had)",
   () => {
-    const wish = wishWith(
+    const settings = settingsWith(
       {},
       {
         relabelings: [{ targetLabel: "team", replacement: "blue" }],
         metricRelabelings: [{ action: "drop", sourceLabels: ["__name__"], regex: "opensearch_os_.*" }],
       },
     );
-    const { data = {} } = made(wish, "prometheus").config;
-    const folder = mkdtempSync(join(tmpdir(), "prometheus-config-"));
+    const { data = {} } = made(settings, "prometheus").config;
+    const directory = mkdtempSync(join(tmpdir(), "prometheus-config-"));
     try {
-      const path = join(folder, "prometheus.json");
+      const path = join(directory, "prometheus.json");
       writeFileSync(path, data["prometheus.json"] ?? "");
       const { status, stdout, stderr } = spawnSync(promtool ?? "", ["check", "config", path], {
         encoding: "utf8",
       });
-      expect({ status, said: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
+      expect({ status, output: `${stdout}${stderr}` }).toMatchObject({ status: 0 });
     } finally {
-      rmSync(folder, { recursive: true });
+      rmSync(directory, { recursive: true });
     }
   },
 );

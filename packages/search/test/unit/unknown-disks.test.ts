@@ -49,7 +49,7 @@ describe("a node of which the engine reports", () => {
       const shards = shardOn("x", ["logs-data-2", "logs-data-0"]);
       const seen = aRoll({
         cluster: managersAndData(1, 2),
-        places: { data: 3 },
+        slots: { data: 3 },
         shards,
         engine: { nodeLoad },
       });

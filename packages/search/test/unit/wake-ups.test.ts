@@ -59,7 +59,7 @@ const spec: readonly WakeUp[] = [{ by: "edit" }];
 const wakeUps: Readonly<Record<keyof typeof searchReasons, readonly WakeUp[]>> = {
   ...licenseWakeUps,
   ...nodesWakeUps,
-  authorityLost: [
+  caLost: [
     {
       by: "object",
       kind: secrets,
@@ -67,7 +67,7 @@ const wakeUps: Readonly<Record<keyof typeof searchReasons, readonly WakeUp[]>> =
       comes: aSeen({
         status: formed,
         material: aMaterial({
-          authority: { name: "logs-ca", state: "missing", live: undefined, pair: undefined },
+          ca: { name: "logs-ca", state: "missing", live: undefined, pair: undefined },
         }),
       }),
       goes: { material: aMaterial() },
@@ -220,7 +220,7 @@ const wakeUps: Readonly<Record<keyof typeof searchReasons, readonly WakeUp[]>> =
       lane: certificatesLane,
       comes: aSeen({
         material: aMaterial({
-          authority: { name: "logs-ca", state: "foreign", live: undefined, pair: undefined },
+          ca: { name: "logs-ca", state: "foreign", live: undefined, pair: undefined },
         }),
       }),
       goes: { material: aMaterial() },
@@ -350,7 +350,7 @@ describe("the cause of a reason goes, and the cluster comes back", () => {
       { kind: secrets, name: "s", uid: "u", isTerminating: false, resourceVersion: "1" },
     ] as never;
     const seen = aSeen({ takenNames: ["Service logs"], predecessor: { ...predecessor, left } });
-    const outcome = rule?.answer(seen, now)?.outcome;
+    const outcome = rule?.decide(seen, now)?.outcome;
     expect(
       outcome !== undefined && "retryAfterMs" in outcome && (outcome.retryAfterMs ?? Infinity) <= 30_000,
     ).toBe(true);

@@ -1,4 +1,4 @@
-import { type ClusterLicense } from "@quartermaster/api/licensing";
+import type { ClusterLicense } from "@quartermaster/api/licensing";
 import type { Live } from "@quartermaster/runtime";
 import type { Secret } from "@quartermaster/runtime/kinds";
 import { expect, test } from "vitest";

@@ -65,9 +65,9 @@ describe("the status while nodes start for the first time", () => {
   ])("names a node %s, and says who has joined", ([, changes, want]) => {
     const { pods } = aRoll({ down: ["logs-data-1"] });
     const changed = pods.map((pod) => (pod.name === "logs-data-1" ? { ...pod, ...changes } : pod));
-    const said = following(first, ["logs-data-1"], { pods: changed });
-    expect(said.blockers?.[0]?.message).toContain(want);
-    expect(said.availableNodes).toBe(4);
+    const output = following(first, ["logs-data-1"], { pods: changed });
+    expect(output.blockers?.[0]?.message).toContain(want);
+    expect(output.availableNodes).toBe(4);
   });
 
   test("names a node that has no pod", () => {

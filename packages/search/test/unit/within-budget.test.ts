@@ -69,13 +69,13 @@ describe("[security/103] what an author makes us read has a budget", () => {
       "internal_users.yml": Buffer.from(manyKeys(size).replaceAll(": 1", ": {}")).toString("base64"),
     });
     const large = readSecurityFiles(data(640_000));
-    expect(large).toEqual({ documents: {}, faults: [expect.stringContaining("256 KiB") as string] });
-    expect(readSecurityFiles(data(80_000)).faults).toEqual([
+    expect(large).toEqual({ documents: {}, problems: [expect.stringContaining("256 KiB") as string] });
+    expect(readSecurityFiles(data(80_000)).problems).toEqual([
       expect.stringContaining("5,000 entries") as string,
     ]);
     const version = data(60_000);
-    const { documents, faults } = readSecurityFiles(version);
-    expect(faults).toEqual([]);
+    const { documents, problems } = readSecurityFiles(version);
+    expect(problems).toEqual([]);
     expect(Object.keys(documents.internalusers ?? {}).length).toBeGreaterThan(4000);
     expect(readSecurityFiles(version).documents).toBe(documents);
   });

@@ -24,7 +24,7 @@ import {
   planAccess,
 } from "../object-access/perform-access.ts";
 import { AlwaysInjectPeers } from "../references/always-inject-peers.ts";
-import { type ConflictAnswer, judgeKeys, type Provider } from "../references/judge-keys.ts";
+import { type ConflictDecision, judgeKeys, type Provider } from "../references/judge-keys.ts";
 import { isWithin, judgeReferences } from "../references/judge-references.ts";
 import { type KnownKeys, pollMs, readKeys } from "../references/read-keys.ts";
 import { beyondLimits, type SeenLimits, surplusOf } from "../references/within-limits.ts";
@@ -107,7 +107,7 @@ function readable(object: Bundle): readonly Reference[] {
 
 /** State of a Bundle. */
 export function bundleRules(webhookAccount?: Account): readonly Rule<BundleSeen, AccessAction>[] {
-  return [{ name: "judge", answer: (seen) => judge(seen, webhookAccount) }];
+  return [{ name: "judge", decide: (seen) => judge(seen, webhookAccount) }];
 }
 
 function judge(seen: BundleSeen, webhookAccount: Account | undefined): Verdict<AccessAction> {
@@ -131,7 +131,7 @@ function judge(seen: BundleSeen, webhookAccount: Account | undefined): Verdict<A
 }
 
 /** What keeps all pods, or those that name none, from getting the Bundle. */
-function stalling(conflict: ConflictAnswer, { isSurplus }: SeenLimits): Why | undefined {
+function stalling(conflict: ConflictDecision, { isSurplus }: SeenLimits): Why | undefined {
   if (conflict.isWithinBundle) return conflict.problem;
   return isSurplus ? surplusOf("Bundle", labelledLimit) : undefined;
 }

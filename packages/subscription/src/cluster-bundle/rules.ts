@@ -51,9 +51,9 @@ export function clusterBundleRules(
   settings: RuleSettings,
 ): readonly Rule<ClusterBundleSeen, ClusterBundleAction>[] {
   return [
-    { name: "permissionsMissing", answer: permissionsMissing },
-    { name: "shareApiStarting", answer: shareApiStarting },
-    { name: "share", answer: (seen) => shareObjects(seen, settings) },
+    { name: "permissionsMissing", decide: permissionsMissing },
+    { name: "shareApiStarting", decide: shareApiStarting },
+    { name: "share", decide: (seen) => shareObjects(seen, settings) },
   ];
 }
 

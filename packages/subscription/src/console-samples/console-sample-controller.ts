@@ -78,7 +78,7 @@ spec:
   }),
 ];
 
-interface SampleParts {
+interface SampleOptions {
   readonly name: string;
   readonly title: string;
   readonly description: string;
@@ -87,7 +87,7 @@ interface SampleParts {
 
 function sampleOf(
   { group, kind }: Kind,
-  { name, title, description, yaml }: SampleParts,
+  { name, title, description, yaml }: SampleOptions,
 ): Desired<ConsoleYamlSample> {
   const target = { apiVersion: `${group}/v1`, kind };
   const head = `apiVersion: ${target.apiVersion}\nkind: ${kind}\n`;

@@ -56,20 +56,20 @@ export async function gatherFacts(request: FactRequest, readers: FactReaders): P
   });
   const facts = { namespace, choice, bundles, clusterBundles, access, keys };
   if (choice.kind === "problem" || pod.isMirror || pod.isWindows) return facts;
-  const asking = { request, readers };
+  const requesting = { request, readers };
   await inParallel(choice.candidates, readsAtOnce, async ({ kind, name, isNamed }) => {
     signal.throwIfAborted();
     if (kind === "Bundle") {
       if (isNamed) setIfFound(bundles, name, await readers.bundles.bundle(namespace, name));
       return;
     }
-    const answer = await accessTo(
+    const response = await accessTo(
       name,
       { shares: isNamed ? [] : sharesOf(clusterBundles.get(name)), isNamed },
-      asking,
+      requesting,
     );
-    access.set(name, answer);
-    if (isNamed && answer === "allowed")
+    access.set(name, response);
+    if (isNamed && response === "allowed")
       setIfFound(clusterBundles, name, await readers.bundles.clusterBundle(name));
   });
   const objects = objectsOf(choice.candidates, facts);

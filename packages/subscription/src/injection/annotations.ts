@@ -64,8 +64,8 @@ function readList(given: Annotations, annotation: string): NameList {
   return { kind: "names", names: [...names] };
 }
 
-function problem(annotation: string, fault: string): NameList {
-  const text = `annotation "${annotation}" ${fault}`;
+function problem(annotation: string, issue: string): NameList {
+  const text = `annotation "${annotation}" ${issue}`;
   return { kind: "problem", problem: { reason: reasons.invalidAnnotation, text } };
 }
 

@@ -1,10 +1,10 @@
 import { fieldOf, isJsonObject } from "@quartermaster/runtime";
 
 import type { SubscriptionSettings } from "../subscription-settings.ts";
+import { earlierVolumes } from "./arrange-volumes.ts";
 import { podPatch, withMounts } from "./changed-pod.ts";
 import { injected, type InjectionDecision, skipped } from "./injection-decision.ts";
-import { mountPaths } from "./our-places.ts";
-import { earlierVolumes } from "./place-volumes.ts";
+import { mountPaths } from "./our-paths.ts";
 import {
   containersIn,
   type ContainerView,
@@ -52,8 +52,8 @@ function newContainers({ object }: PodView, old: PodView): readonly ContainerVie
 
 /** Whole volumes at our paths; the outer one first, as in other containers. */
 function uniqueDirectories(mounts: readonly MountView[]): readonly MountView[] {
-  return Object.values(mountPaths).flatMap((place) => {
-    const mount = mounts.find(({ path, subPath }) => path === place && subPath === "");
+  return Object.values(mountPaths).flatMap((location) => {
+    const mount = mounts.find(({ path, subPath }) => path === location && subPath === "");
     return mount === undefined ? [] : [mount];
   });
 }

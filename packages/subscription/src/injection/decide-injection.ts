@@ -30,9 +30,9 @@ export function decideInjection(
   const { choice } = facts;
   if (choice.kind === "problem") return rejected(choice.problem);
   const named = choice.candidates.find(({ isNamed }) => isNamed);
-  if (pod.isWindows && named !== undefined) return rejected(windowsPod, placeOf(named));
+  if (pod.isWindows && named !== undefined) return rejected(windowsPod, locationOf(named));
   const gathered = gather(pod.isWindows ? [] : choice.candidates, { pod, facts, settings });
-  if (gathered.kind === "problem") return rejected(gathered.problem, placeOf(gathered.candidate));
+  if (gathered.kind === "problem") return rejected(gathered.problem, locationOf(gathered.candidate));
   return fit(pod, { ...gathered, warnings: [...choice.warnings, ...gathered.warnings] }, settings);
 }
 
@@ -61,7 +61,7 @@ export function isAlwaysInjected({ metadata }: Bundle | ClusterBundle): boolean 
   return metadata.labels?.[ALWAYS_INJECT_LABEL] === "true" && metadata.deletionTimestamp === undefined;
 }
 
-interface Surroundings {
+interface Environment {
   readonly pod: PodView;
   readonly facts: InjectionFacts;
   readonly settings: SubscriptionSettings;
@@ -72,14 +72,14 @@ type Gathered =
   | { readonly kind: "problem"; readonly problem: Problem; readonly candidate: Candidate };
 
 /** Named bundles come first and must fit; labelled ones are left out with a warning where the policies say so. */
-function gather(candidates: readonly Candidate[], around: Surroundings): Gathered {
+function gather(candidates: readonly Candidate[], around: Environment): Gathered {
   const sources = new SourceCollection();
   const warnings: string[] = [];
   for (const candidate of candidates) {
     const problem = addTo(sources, candidate, around);
     if (problem === undefined) continue;
     if (candidate.isNamed || isStrict(problem, candidate, around))
-      return { kind: "problem", problem: told(problem, candidate, around), candidate };
+      return { kind: "problem", problem: reported(problem, candidate, around), candidate };
     warnings.push(skipWarning(problem, candidate));
   }
   return { kind: "gathered", collected: sources.collected(), warnings };
@@ -88,7 +88,7 @@ function gather(candidates: readonly Candidate[], around: Surroundings): Gathere
 function addTo(
   sources: SourceCollection,
   candidate: Candidate,
-  { facts, settings }: Surroundings,
+  { facts, settings }: Environment,
 ): Problem | undefined {
   const [first] = sources.collected().bundles;
   if (settings.mixedScopes === "Reject" && first !== undefined && first.candidate.kind !== candidate.kind)
@@ -98,7 +98,7 @@ function addTo(
 }
 
 /** Problems that a labelled bundle causes to the whole pod. That we could not ask is our fault, and never one of them. */
-function isStrict({ reason }: Problem, { name }: Candidate, { facts, settings }: Surroundings): boolean {
+function isStrict({ reason }: Problem, { name }: Candidate, { facts, settings }: Environment): boolean {
   const { accessPolicy, conflictPolicy } = settings;
   if (reason === reasons.accessDenied)
     return accessPolicy === "Reject" && facts.access.get(name) === "denied";
@@ -107,7 +107,7 @@ function isStrict({ reason }: Problem, { name }: Candidate, { facts, settings }:
 }
 
 /** Who did not name a ClusterBundle and may not use it does not learn its name. */
-function told(problem: Problem, { isNamed }: Candidate, { pod, facts }: Surroundings): Problem {
+function reported(problem: Problem, { isNamed }: Candidate, { pod, facts }: Environment): Problem {
   if (problem.reason !== reasons.accessDenied) return problem;
   const account = `service account "${pod.serviceAccount}" in "${facts.namespace}"`;
   const text = isNamed
@@ -135,6 +135,9 @@ function scopeOf({ bundles }: Collected): InjectionScope {
   return kinds.length > 1 ? "both" : (kinds[0] ?? "none");
 }
 
-function placeOf({ kind, isNamed }: Candidate): { readonly scope: InjectionScope; readonly field?: string } {
+function locationOf({ kind, isNamed }: Candidate): {
+  readonly scope: InjectionScope;
+  readonly field?: string;
+} {
   return { scope: kind, ...(isNamed ? { field: `metadata.annotations[${injectAnnotation(kind)}]` } : {}) };
 }

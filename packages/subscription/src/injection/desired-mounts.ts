@@ -1,7 +1,7 @@
 import type { SubscriptionSettings } from "../subscription-settings.ts";
+import type { PlacedVolume, Placement } from "./arrange-volumes.ts";
 import type { Purpose } from "./injection-facts.ts";
-import { isAtOurPlace, mountPaths } from "./our-places.ts";
-import type { PlacedVolume, Placement } from "./place-volumes.ts";
+import { isAtOurPath, mountPaths } from "./our-paths.ts";
 import { type ContainerView, isWithin, type MountView } from "./pod-view.ts";
 
 /** A mount that a container is to have. */
@@ -49,7 +49,7 @@ export function mountsFor(
 /** Whether a mount is one of ours: our volume at one of our places. */
 function isInjected(mount: MountView, { placed, earlier }: Placement): boolean {
   const isOurs = earlier.has(mount.volume) || placed.some(({ name }) => name === mount.volume);
-  return isOurs && isAtOurPlace(mount);
+  return isOurs && isAtOurPath(mount);
 }
 
 /**
@@ -83,11 +83,11 @@ function mountsOf(
   { name, purpose, source, files }: PlacedVolume,
   layout: "directory" | "files",
 ): readonly DesiredMount[] {
-  const place = mountPaths[purpose];
+  const location = mountPaths[purpose];
   // Projected volumes are read-only anyway.
   const readOnly = "csi" in source ? ({ readOnly: true } as const) : {};
-  if (layout === "directory") return [{ name, mountPath: place, ...readOnly }];
-  return files.map(({ path, subPath }) => ({ name, mountPath: `${place}/${path}`, subPath, ...readOnly }));
+  if (layout === "directory") return [{ name, mountPath: location, ...readOnly }];
+  return files.map(({ path, subPath }) => ({ name, mountPath: `${location}/${path}`, subPath, ...readOnly }));
 }
 
 /** Somebody's mount above our paths is fine; at them, or anywhere within the entitlements, it is not. */

@@ -2,7 +2,7 @@ import { definedFields, digestOf } from "@quartermaster/runtime";
 
 import type { SubscriptionSettings } from "../subscription-settings.ts";
 import type { Purpose } from "./injection-facts.ts";
-import { volumeNames } from "./our-places.ts";
+import { volumeNames } from "./our-paths.ts";
 import type { Source } from "./resolve-bundle.ts";
 import type { Collected } from "./source-collection.ts";
 

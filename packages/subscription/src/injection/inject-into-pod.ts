@@ -1,9 +1,9 @@
 import { type Problem, reasons } from "../reasons.ts";
 import type { SubscriptionSettings } from "../subscription-settings.ts";
+import { arrangeVolumes } from "./arrange-volumes.ts";
 import { generationsText, type PodChange } from "./changed-pod.ts";
 import { type ContainerMounts, mountsFor } from "./desired-mounts.ts";
 import { desiredVolumes } from "./desired-volumes.ts";
-import { placeVolumes } from "./place-volumes.ts";
 import type { ContainerView, PodView } from "./pod-view.ts";
 import type { Collected } from "./source-collection.ts";
 
@@ -23,7 +23,7 @@ export function injectIntoPod(
   collected: Collected,
   settings: SubscriptionSettings,
 ): PodInjection {
-  const placement = placeVolumes(pod, desiredVolumes(collected, settings), settings);
+  const placement = arrangeVolumes(pod, desiredVolumes(collected, settings), settings);
   const found = pod.containers.map(
     (container) => [container, mountsFor(container, placement, settings)] as const,
   );

@@ -91,8 +91,8 @@ function normalisedPath(path: string): string {
 }
 
 /** Whether a path is the place itself or below it. */
-export function isWithin(path: string, place: string): boolean {
-  return path === place || path.startsWith(`${place}/`);
+export function isWithin(path: string, location: string): boolean {
+  return path === location || path.startsWith(`${location}/`);
 }
 
 function viewMount(raw: unknown): MountView {

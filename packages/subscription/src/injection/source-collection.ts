@@ -3,7 +3,7 @@ import { canonicalJson } from "@quartermaster/runtime";
 import { type Problem, reasons } from "../reasons.ts";
 import { denyAnnotation } from "./choose-bundles.ts";
 import { type Candidate, fileLimit, type Purpose, referenceKey } from "./injection-facts.ts";
-import { volumeNames } from "./our-places.ts";
+import { volumeNames } from "./our-paths.ts";
 import { type ResolvedBundle, type Source, tooManyFiles } from "./resolve-bundle.ts";
 
 /** The bundles that are injected together, and their sources without doubles. */

@@ -91,13 +91,13 @@ async function deleteAccess(
 /** Whether an administrator has given the account what we may not give. */
 async function isGranted({ account, objects }: ObjectAccess, { client, signal }: Context): Promise<boolean> {
   const subject = serviceAccountSubject(account);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     objects.map(async ({ kind, namespace, name }) => {
       const request = { verb: "get", group: "", resource: resourceOf(kind), namespace, name };
       return await reviewAccess(client, request, { subject, signal });
     }),
   );
-  return answers.every(Boolean);
+  return responses.every(Boolean);
 }
 
 function remedyFor({ role: { metadata, rules = [] }, account }: ObjectAccess): string {

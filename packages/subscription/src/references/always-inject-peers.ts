@@ -23,7 +23,7 @@ export interface PeersOptions<O extends Bundle | ClusterBundle> {
 }
 
 /** What is derived from all bundles of a namespace, or of the cluster; kept until one of them changes. */
-interface Place {
+interface Location {
   /** In the order of their names. The same list until something changes: results about it are kept by it. */
   readonly providers: readonly Provider[];
   /** Names of labelled bundles that come after those that are injected. */
@@ -45,7 +45,7 @@ interface Concerned {
  */
 export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
   readonly #options: PeersOptions<O>;
-  readonly #places = new Map<string, Place>();
+  readonly #locations = new Map<string, Location>();
   /** Outlives the place, because a change has to reach those who were concerned before it. A cache: what it lacks is reconciled by its own event. */
   readonly #concerned = new Map<string, Concerned>();
 
@@ -55,18 +55,18 @@ export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
 
   /** All bundles that are injected together with this one, itself included; none for a bundle that is not. */
   of(own: Live<O>, store: ReadStore<O>): readonly Provider[] {
-    const { providers } = this.#place(own, store);
+    const { providers } = this.#location(own, store);
     return isAlwaysInjected(own) && providers.some(({ name }) => name === own.metadata.name) ? providers : [];
   }
 
   /** Whether pods that name no bundle go without this one, although it has the label. */
   isSurplus(own: Live<O>, store: ReadStore<O>): boolean {
-    return isAlwaysInjected(own) && this.#place(own, store).surplus.has(own.metadata.name);
+    return isAlwaysInjected(own) && this.#location(own, store).surplus.has(own.metadata.name);
   }
 
   /** Whether the namespace has more bundles or references than are served, and this one comes after them. */
   isBeyondLimits(own: Live<O>, store: ReadStore<O>): boolean {
-    return this.#place(own, store).beyond.has(own.metadata.uid);
+    return this.#location(own, store).beyond.has(own.metadata.uid);
   }
 
   /** Brings the others back when a bundle with the label appears, changes or goes. */
@@ -74,8 +74,8 @@ export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
     return mappedFrom<O>(
       source,
       (object) => {
-        this.#places.delete(placeOf(object));
-        return isAlwaysInjected(object) ? this.#concernedBy(placeOf(object)) : [];
+        this.#locations.delete(locationOf(object));
+        return isAlwaysInjected(object) ? this.#concernedBy(locationOf(object)) : [];
       },
       {
         changed: ({ metadata: { generation, labels, deletionTimestamp }, status }) => [
@@ -89,39 +89,39 @@ export class AlwaysInjectPeers<O extends Bundle | ClusterBundle> {
   }
 
   /** Each change may let one more in; several may come before the place is derived again. */
-  #concernedBy(place: string): readonly ObjectRef[] {
-    const known = this.#concerned.get(place);
+  #concernedBy(location: string): readonly ObjectRef[] {
+    const known = this.#concerned.get(location);
     if (known === undefined) return [];
     known.changes += 1;
     return known.labelled.slice(0, labelledLimit + known.changes);
   }
 
-  #place(own: Live<O>, store: ReadStore<O>): Place {
-    const place = placeOf(own);
-    const known = this.#places.get(place);
+  #location(own: Live<O>, store: ReadStore<O>): Location {
+    const location = locationOf(own);
+    const known = this.#locations.get(location);
     if (known !== undefined) return known;
-    const all = place === "" ? store.list() : store.listBy(byNamespace, place);
-    const beyond = place === "" ? new Set<string>() : withinLimits(all).beyond;
+    const all = location === "" ? store.list() : store.listBy(byNamespace, location);
+    const beyond = location === "" ? new Set<string>() : withinLimits(all).beyond;
     const labelled = all
       .filter((each) => isAlwaysInjected(each))
       .toSorted((one, other) => compareTexts(one.metadata.name, other.metadata.name));
     const injected = labelled.slice(0, labelledLimit);
-    const made: Place = {
+    const made: Location = {
       providers: injected
         .filter(({ metadata }) => !beyond.has(metadata.uid))
         .map((each) => ({ name: each.metadata.name, references: this.#options.referencesOf(each) })),
       surplus: new Set(labelled.slice(labelledLimit).map(({ metadata }) => metadata.name)),
       beyond,
     };
-    this.#places.set(place, made);
+    this.#locations.set(location, made);
     const concerned = labelled.map(({ metadata }) => refOf(metadata));
-    if (concerned.length === 0) this.#concerned.delete(place);
-    else this.#concerned.set(place, { labelled: concerned, changes: 0 });
+    if (concerned.length === 0) this.#concerned.delete(location);
+    else this.#concerned.set(location, { labelled: concerned, changes: 0 });
     return made;
   }
 }
 
-function placeOf({ metadata }: KubeObject): string {
+function locationOf({ metadata }: KubeObject): string {
   return metadata.namespace ?? "";
 }
 

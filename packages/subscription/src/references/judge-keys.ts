@@ -17,7 +17,7 @@ export interface Provider {
 }
 
 /** What is compared: a bundle, and those that are injected together with it without being named. */
-export interface ConflictQuestion {
+export interface ConflictQuery {
   readonly kind: "Bundle" | "ClusterBundle";
   readonly own: Provider;
   /** All bundles with the always-inject label that pods get, if this one is among them. */
@@ -26,7 +26,7 @@ export interface ConflictQuestion {
 }
 
 /** How keys of a bundle overlap. */
-export interface ConflictAnswer {
+export interface ConflictDecision {
   /** The bundle overlaps with itself: no pod can use it. */
   readonly isWithinBundle: boolean;
   readonly problem: Why | undefined;
@@ -37,7 +37,7 @@ export interface ConflictAnswer {
  * The condition KeyConflict: whether two objects would give files of the same name. The kubelet does not notice; the later object
  * silently wins. The same object in two bundles is one source and no conflict.
  */
-export function judgeKeys({ kind, own, peers, keys }: ConflictQuestion): ConflictAnswer {
+export function judgeKeys({ kind, own, peers, keys }: ConflictQuery): ConflictDecision {
   const first = conflictWithin(own, keys) ?? conflictsAmong(peers, keys).get(own.name);
   const problem = first === undefined ? undefined : whyOf(kind, own.name, first);
   return {
@@ -172,7 +172,7 @@ const noConflict: Why = {
 };
 
 /** Names the key and the bundles, never an object: not everybody who reads one bundle may read the other. */
-function whyOf(kind: ConflictQuestion["kind"], own: string, { purpose, path, other }: Conflict): Why {
+function whyOf(kind: ConflictQuery["kind"], own: string, { purpose, path, other }: Conflict): Why {
   const reason =
     purpose === "entitlement" ? bundleReasons.entitlementKeyConflict : bundleReasons.repositoryKeyConflict;
   if (other === own)

@@ -29,7 +29,7 @@ export async function readKeys(
 ): Promise<{ readonly keys: KnownKeys; readonly isPolled: boolean }> {
   const keys = new Map<string, KeyFacts>();
   const unwatched: ObjectIdentity[] = [];
-  const unanswered: unknown[] = [];
+  const unconfirmed: unknown[] = [];
   for (const { object } of references) {
     const key = referenceKey(object);
     if (keys.has(key)) continue;
@@ -39,10 +39,10 @@ export async function readKeys(
     } catch (error) {
       if (error instanceof ExternalError) unwatched.push(object);
       else if (classify(error) === "forbidden") keys.set(key, { kind: "forbidden" });
-      else unanswered.push(error);
+      else unconfirmed.push(error);
     }
   }
-  if (unanswered.length > 0) throw unanswered[0];
+  if (unconfirmed.length > 0) throw unconfirmed[0];
   for (const object of unwatched) keys.set(referenceKey(object), await readOnce(object, ctx));
   return { keys, isPolled: unwatched.length > 0 };
 }

@@ -28,11 +28,11 @@ test("[subscription-injection/AC-F1] [subscription-injection/AC-F10] the command
   await using stack = new AsyncDisposableStack();
   for (const name of ["entitlements", "shop"]) stack.use(removing(client, namespaces, { name }));
   stack.use(removing(client, clusterBundle.kind, { name: "rhel" }));
-  const folder = dirname(cluster.kubeconfigPath);
+  const directory = dirname(cluster.kubeconfigPath);
   const env = {
     KUBECONFIG: cluster.kubeconfigPath,
-    PATH: `${join(folder, "bin")}:/usr/bin:/bin`,
-    KUBECACHEDIR: join(folder, "cache-of-guide"),
+    PATH: `${join(directory, "bin")}:/usr/bin:/bin`,
+    KUBECACHEDIR: join(directory, "cache-of-guide"),
   };
   const blocks = [...readFileSync(guide, "utf8").matchAll(/```sh\n([^]*?)```/g)].map(
     ([, block = ""]) => block,

@@ -21,10 +21,10 @@ async function warningsOf({ cluster }: BundleBench, path: string, body: object):
   };
   const sent = request(new URL(`${path}?dryRun=All`, server), { method: "POST", ca: caPem, headers });
   sent.end(text);
-  const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  answer.resume();
-  expect(answer.statusCode).toBe(201);
-  return answer.headers["warning"] ?? "";
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(201);
+  return response.headers["warning"] ?? "";
 }
 
 const spec = { containers: [{ name: "main", image: "registry.invalid/ubi" }] };

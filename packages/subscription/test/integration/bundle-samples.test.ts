@@ -20,8 +20,8 @@ describe("samples of bundles", () => {
     const { client, namespace } = bench;
     const url = new URL(`../../../../config/samples/${file}`, import.meta.url);
     const sample = parse(await readFile(url, "utf8")) as KubeObject;
-    const place = kind.scope === "Cluster" ? {} : { namespace };
-    const object = { ...sample, metadata: { ...sample.metadata, ...place } };
+    const location = kind.scope === "Cluster" ? {} : { namespace };
+    const object = { ...sample, metadata: { ...sample.metadata, ...location } };
     // Nothing is kept of the ClusterBundle: its name belongs to all tests.
     const dryRun = kind.scope === "Cluster";
     const applied = await client.apply(kind, object, { fieldManager: "tests", force: false, dryRun });

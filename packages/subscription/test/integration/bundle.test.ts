@@ -30,10 +30,10 @@ describe("a Bundle", () => {
 
   test("[subscription-injection/AC-F20] [security/27] an object of another namespace is refused and never read", async () => {
     await using bench = await setUpBench();
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.bundle("b", { entitlements: [{ name: "one", namespace: "kube-system" }] });
     await bench.until(bundle.kind, "b", conditionIs("Invalid", "True/CrossNamespaceReference"));
-    const entries = await bench.cluster.audit.since(mark, { user: bench.operator });
+    const entries = await bench.cluster.audit.since(position, { user: bench.operator });
     expect(
       entries.filter(({ namespace, resource }) => namespace === "kube-system" && resource === "secrets"),
     ).toEqual([]);

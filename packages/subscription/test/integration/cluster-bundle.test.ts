@@ -276,14 +276,14 @@ describe("a ClusterBundle", () => {
     // The last thing that is made for a bundle.
     const last = { namespace: bench.namespace, name: `${name}-subscription-entitlement-share-driver` };
     await eventually(async () => await bench.client.find(roleBindings, last));
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.operate();
     // A change that needs no write shows that both controllers have looked.
     await bench.patch(clusterBundle.kind, { name }, { metadata: { annotations: { looked: "yes" } } });
     await bench.secret("later", ["x"]);
     await bench.clusterBundle(`${name}-2`, { entitlements: [{ name: "later", namespace: bench.namespace }] });
     await bench.until(clusterBundle.kind, `${name}-2`, isReady);
-    const writes = await bench.writes(mark);
+    const writes = await bench.writes(position);
     expect(
       writes.filter(({ path }) => path.includes(`/${name}/`) || path.includes(`/${name}-subscription`)),
     ).toEqual([]);
@@ -292,10 +292,10 @@ describe("a ClusterBundle", () => {
 
   test("[security/40] values of Secrets are never read by list, and only referenced ones are watched", async () => {
     await using bench = await setUpBench({ isOperating: false });
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     await bench.operate();
     await sharedBundle(bench);
-    const entries = await bench.cluster.audit.since(mark, {});
+    const entries = await bench.cluster.audit.since(position, {});
     const reads = entries.filter(
       ({ user, resource }) => user === bench.operator && resource === secrets.plural,
     );

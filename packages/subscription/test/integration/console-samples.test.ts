@@ -104,8 +104,8 @@ describe("samples in the console", () => {
       await using bench = await setUpBench({ isOperating: false });
       const object = parse(consoleSamples[at]?.spec?.yaml ?? "") as KubeObject;
       expect(object.apiVersion).toBe("subscription.openshift.io/v1");
-      const place = kind.scope === "Cluster" ? {} : { namespace: bench.namespace };
-      const metadata = { ...object.metadata, ...place };
+      const location = kind.scope === "Cluster" ? {} : { namespace: bench.namespace };
+      const metadata = { ...object.metadata, ...location };
       await bench.client.create({ ...kind, version: "v1" }, { ...object, metadata }, { dryRun: true });
     },
   );

@@ -24,9 +24,9 @@ const prints: readonly RegExp[] = [
 test("[subscription-injection/AC-A2,AC-C5] the commands of the developers' guide do what it says", async () => {
   await using bench = await startInjection();
   await using stack = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), "developers-"));
-  stack.defer(async () => await rm(folder, { recursive: true }));
-  const qm = join(folder, "qm");
+  const directory = await mkdtemp(join(tmpdir(), "developers-"));
+  stack.defer(async () => await rm(directory, { recursive: true }));
+  const qm = join(directory, "qm");
   await writeFile(
     qm,
     `#!/bin/sh\nexec ${process.execPath} ${join(repository, "apps/cli/src/main.ts")} "$@"\n`,
@@ -35,8 +35,8 @@ test("[subscription-injection/AC-A2,AC-C5] the commands of the developers' guide
   const { kubeconfigPath } = bench.cluster;
   const env = {
     KUBECONFIG: kubeconfigPath,
-    PATH: `${folder}:${join(dirname(kubeconfigPath), "bin")}:/usr/bin:/bin`,
-    KUBECACHEDIR: join(folder, "cache"),
+    PATH: `${directory}:${join(dirname(kubeconfigPath), "bin")}:/usr/bin:/bin`,
+    KUBECACHEDIR: join(directory, "cache"),
   };
   const blocks = [...(await readFile(guide, "utf8")).matchAll(/```sh\n([^]*?)```/g)].map(
     ([, block = ""]) => block,
@@ -44,7 +44,7 @@ test("[subscription-injection/AC-A2,AC-C5] the commands of the developers' guide
   expect(blocks).toHaveLength(prints.length);
   for (const [at, block] of blocks.entries()) {
     const here = block.replaceAll("-n shop", `-n ${bench.namespace}`);
-    const { stdout } = await execute("/bin/sh", ["-e", "-c", here], { env, cwd: folder });
+    const { stdout } = await execute("/bin/sh", ["-e", "-c", here], { env, cwd: directory });
     expect(stdout).toMatch(prints[at] ?? /never/);
   }
 });

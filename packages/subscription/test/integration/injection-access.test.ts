@@ -1,7 +1,7 @@
 import { eventually, WRITING_VERBS } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { type Answer, type InjectionBench, startInjection } from "../support/replica.ts";
+import { type HttpResponse, type InjectionBench, startInjection } from "../support/replica.ts";
 
 let bench: InjectionBench;
 /** ClusterBundles of this file; their Shares are written down as the controller does. */
@@ -91,17 +91,17 @@ async function grant(
   });
 }
 
-async function podOf(names: string, serviceAccountName?: string): Promise<Answer> {
+async function podOf(names: string, serviceAccountName?: string): Promise<HttpResponse> {
   const spec = serviceAccountName === undefined ? {} : { serviceAccountName };
   return await bench.pod("pod", { annotations: { "inject-cluster-bundle": names }, spec, dryRun: true });
 }
 
 /** The change of a binding empties the cache as soon as its event arrives. */
-async function injectedSoon(names: string, account?: string): Promise<Answer> {
+async function injectedSoon(names: string, account?: string): Promise<HttpResponse> {
   return await eventually(
     async (see) => {
-      const answer = see(await podOf(names, account));
-      return answer.status === 201 ? answer : undefined;
+      const response = see(await podOf(names, account));
+      return response.status === 201 ? response : undefined;
     },
     { withinMs: 10_000 },
   );
@@ -165,19 +165,19 @@ describe("ClusterBundles and permissions", () => {
   });
 
   test("[subscription-injection/AC-B4,AC-B11,AC-B12,AC-B13] what a permitted account is told names no Secret", async () => {
-    const told = async (names: string): Promise<string> => {
+    const reported = async (names: string): Promise<string> => {
       const { status, object } = await podOf(names);
       expect(status).toBe(403);
       return object.message ?? "";
     };
-    expect(await told(`${bench.unique}-absent`)).toContain("ClusterBundleNotFound");
-    const conflict = await told(`${one},${clashing}`);
+    expect(await reported(`${bench.unique}-absent`)).toContain("ClusterBundleNotFound");
+    const conflict = await reported(`${one},${clashing}`);
     expect(conflict).toContain(`key "a.pem" is provided by cluster bundles "${one}" and "${clashing}"`);
     expect(conflict).not.toMatch(/"s[13]"/);
-    const broken = await told(invalid);
+    const broken = await reported(invalid);
     expect(broken).toContain("BundleInvalid");
     expect(broken).not.toContain("hidden");
-    expect(await told(unready)).toContain("BundleNotReady");
+    expect(await reported(unready)).toContain("BundleNotReady");
   });
 
   test("[subscription-injection/AC-C12] [security/122] a labelled bundle that the account may not get, or not use, is skipped", async () => {
@@ -208,7 +208,7 @@ describe("ClusterBundles and permissions", () => {
   });
 
   test("[subscription-injection/AC-G2] 1,000 pods of one account cost few access reviews, and no Secret is listed", async () => {
-    const mark = await bench.cluster.audit.mark();
+    const position = await bench.cluster.audit.position();
     // Empties the cache, which may still hold what the test before asked.
     const role = {
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -218,10 +218,12 @@ describe("ClusterBundles and permissions", () => {
     };
     await bench.send("POST", `${rbac}/namespaces/${bench.namespace}/roles`, role);
     for (let round = 0; round < 50; round += 1) {
-      const answers = await Promise.all(Array.from({ length: 20 }, async () => await podOf(one, "builder")));
-      expect(answers.every(({ status }) => status === 201)).toBe(true);
+      const responses = await Promise.all(
+        Array.from({ length: 20 }, async () => await podOf(one, "builder")),
+      );
+      expect(responses.every(({ status }) => status === 201)).toBe(true);
     }
-    const all = await bench.cluster.audit.since(mark, {});
+    const all = await bench.cluster.audit.since(position, {});
     // Tests in other files change permissions too, and each change empties the cache.
     const changes = all.filter(
       ({ resource, verb }) => /roles$|rolebindings$/.test(resource) && WRITING_VERBS.includes(verb),
@@ -252,8 +254,8 @@ describe("ClusterBundles and permissions", () => {
     });
     const failed = await eventually(
       async (see) => {
-        const answer = see(await podOf(one, "builder"));
-        return answer.status === 201 ? undefined : answer;
+        const response = see(await podOf(one, "builder"));
+        return response.status === 201 ? undefined : response;
       },
       { withinMs: 15_000 },
     );

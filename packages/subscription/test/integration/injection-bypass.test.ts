@@ -8,7 +8,7 @@ import { eventually, WRITING_VERBS } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 
-import { type Answer, type InjectionBench, startInjection } from "../support/replica.ts";
+import { type HttpResponse, type InjectionBench, startInjection } from "../support/replica.ts";
 import { removeMounts } from "../support/sidecar-webhook.ts";
 
 const generations = "subscription.openshift.io/bundle-generations";
@@ -56,13 +56,13 @@ async function enforce(file: string): Promise<void> {
   }
 }
 
-async function patch(path: string, body: object): Promise<Answer> {
+async function patch(path: string, body: object): Promise<HttpResponse> {
   const contentType = "application/merge-patch+json";
-  const answer = await bench.cluster.api.send({ method: "PATCH", path, body, contentType });
-  return { status: answer.status, object: JSON.parse(answer.body) as Answer["object"] };
+  const response = await bench.cluster.api.send({ method: "PATCH", path, body, contentType });
+  return { status: response.status, object: JSON.parse(response.body) as HttpResponse["object"] };
 }
 
-function mountNames({ object }: Answer): readonly string[] {
+function mountNames({ object }: HttpResponse): readonly string[] {
   const mounts = object.spec?.containers?.flatMap(({ volumeMounts = [] }) => volumeMounts) ?? [];
   return mounts.map((mount) => String(Reflect.get(mount, "name")));
 }
@@ -148,8 +148,8 @@ describe("ways around the webhook", () => {
     const forged = { metadata: { annotations: { [generations]: '{"bundles":{"local":9}}' } } };
     for (const door of ["", "/status"]) {
       const refused = await eventually(async (see) => {
-        const answer = see(await patch(`${path}/fixed${door}?dryRun=All`, forged));
-        return answer.status === 200 ? undefined : answer;
+        const response = see(await patch(`${path}/fixed${door}?dryRun=All`, forged));
+        return response.status === 200 ? undefined : response;
       });
       expect(refused.object.message, door).toContain("cannot be changed");
     }
@@ -171,9 +171,9 @@ describe("another webhook that removes our mounts", () => {
   test("[security/37] is undone when we are asked again", async () => {
     await using stack = new AsyncDisposableStack();
     stack.use(await removeMounts(bench, "Never"));
-    const answer = await bench.pod("undone", { annotations, dryRun: true });
-    expect(answer.status, answer.object.message).toBe(201);
-    expect(mountNames(answer)).toContain("etc-pki-entitlement");
+    const response = await bench.pod("undone", { annotations, dryRun: true });
+    expect(response.status, response.object.message).toBe(201);
+    expect(mountNames(response)).toContain("etc-pki-entitlement");
   });
 
   test("[security/37] and is asked again too: the final policy refuses the pod", async () => {
@@ -181,17 +181,17 @@ describe("another webhook that removes our mounts", () => {
     stack.use(await removeMounts(bench, "IfNeeded"));
     await enforce("subscription-injected-pods.yaml");
     const refused = await eventually(async (see) => {
-      const answer = see(await bench.pod("stripped", { annotations, dryRun: true }));
-      return answer.status === 201 ? undefined : answer;
+      const response = see(await bench.pod("stripped", { annotations, dryRun: true }));
+      return response.status === 201 ? undefined : response;
     });
     expect(refused.object.message).toContain("not every container mounts it");
   });
 });
 
 test("[security/44] a forged review learns no value and nothing about ClusterBundles, and changes nothing", async () => {
-  const mark = await bench.cluster.audit.mark();
+  const position = await bench.cluster.audit.position();
   await bench.clusterBundle(bench.unique, { entitlements: [{ name: "s1", namespace: bench.namespace }] });
-  const ask = async (given: object): Promise<string> => {
+  const query = async (given: object): Promise<string> => {
     const body = JSON.stringify({
       apiVersion: "admission.k8s.io/v1",
       kind: "AdmissionReview",
@@ -214,19 +214,22 @@ test("[security/44] a forged review learns no value and nothing about ClusterBun
       headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
     });
     sent.end(body);
-    const [answer] = (await once(sent, "response")) as [IncomingMessage];
-    return await text(answer);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    return await text(response);
   };
-  const injected = await ask({ "subscription.openshift.io/inject-bundle": "local" });
+  const injected = await query({ "subscription.openshift.io/inject-bundle": "local" });
   expect(injected).toContain('"allowed":true');
   expect(injected).not.toContain(value);
   expect(injected).not.toContain(Buffer.from(value).toString("base64"));
   // Who asks is not who counts: the pod's account does, and it may use none.
   const inject = (name: string) => ({ "subscription.openshift.io/inject-cluster-bundle": name });
-  const present = await ask(inject(bench.unique));
-  const absent = await ask(inject(`${bench.unique}x`));
+  const present = await query(inject(bench.unique));
+  const absent = await query(inject(`${bench.unique}x`));
   expect(present.replaceAll(bench.unique, "b")).toBe(absent.replaceAll(`${bench.unique}x`, "b"));
-  const writes = await bench.cluster.audit.since(mark, { user: bench.operator, verbs: [...WRITING_VERBS] });
+  const writes = await bench.cluster.audit.since(position, {
+    user: bench.operator,
+    verbs: [...WRITING_VERBS],
+  });
   const reviews = new Set(["subjectaccessreviews"]);
   const others = writes.filter(
     ({ resource, subresource, namespace }) =>

@@ -4,7 +4,7 @@ import { runInNewContext } from "node:vm";
 import { realSystem } from "@quartermaster/runtime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { type Answer, type InjectionBench, startInjection } from "../support/replica.ts";
+import { type HttpResponse, type InjectionBench, startInjection } from "../support/replica.ts";
 
 const isCampaign = process.env["QM_CAMPAIGN"] === "1";
 const mib = 1024 * 1024;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await bench[Symbol.asyncDispose]();
 });
 
-async function podWith(bundles: string): Promise<Answer> {
+async function podWith(bundles: string): Promise<HttpResponse> {
   return await bench.pod("pod", { annotations: { "inject-bundle": bundles }, dryRun: true });
 }
 
@@ -59,10 +59,10 @@ async function atRate({ rate, count }: Load): Promise<readonly Kept[]> {
 test("[subscription-injection/AC-G1] at a steady rate every pod gets its files, and nothing fails", async () => {
   const load = isCampaign ? { rate: 100, count: 60_000 } : { rate: 40, count: 160 };
   for (let warm = 0; warm < 3; warm += 1) await podWith("one,two");
-  const answers = await atRate(load);
-  expect(answers.filter(({ status, isInjected }) => status !== 201 || !isInjected)).toEqual([]);
-  expect(answers).toHaveLength(load.count);
-  const sorted = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
+  const responses = await atRate(load);
+  expect(responses.filter(({ status, isInjected }) => status !== 201 || !isInjected)).toEqual([]);
+  expect(responses).toHaveLength(load.count);
+  const sorted = responses.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
   const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
   // A figure of a shared machine decides nothing; `make bench` holds it against the same decision in Go.
   process.stdout.write(`${load.rate} pods/s through the API server: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms\n`);
@@ -80,7 +80,7 @@ test("[subscription-injection/AC-G3] large Secrets are neither listed nor kept",
     });
     await bench.bundle(name, { entitlements: [{ name }] });
   }
-  const mark = await bench.cluster.audit.mark();
+  const position = await bench.cluster.audit.position();
   const before = heldBytes();
   // From its second use on an object is watched.
   for (const name of [...names, ...names]) {
@@ -90,7 +90,7 @@ test("[subscription-injection/AC-G3] large Secrets are neither listed nor kept",
   }
   // 6 MB of text have come, and as much again by the watches. Names, watches and connections are a few KB each.
   expect(heldBytes() - before).toBeLessThan(3 * mib);
-  const entries = await bench.cluster.audit.since(mark, {});
+  const entries = await bench.cluster.audit.since(position, {});
   const ofSecrets = entries.filter(({ user, resource }) => user === bench.operator && resource === "secrets");
   expect(ofSecrets.length).toBeGreaterThan(names.length);
   expect(ofSecrets.filter(({ verb }) => verb !== "get" && verb !== "watch")).toEqual([]);

@@ -25,36 +25,39 @@ afterAll(async () => {
   await proxy[Symbol.asyncDispose]();
 });
 
-async function ask(annotations: Record<string, string>) {
+async function request(annotations: Record<string, string>) {
   return await bench.pod("asked", { annotations, dryRun: true });
 }
 
 test("[subscription-injection/AC-G5] without the API server for 60 s known bundles are injected, and only what must be asked fails", async () => {
   const named = { "inject-bundle": "local" };
   await eventually(async (see) => {
-    await ask(named);
+    await request(named);
     return /_key_index_entries\{by="watch"\} [1-9]/.test(see(await bench.metrics()));
   });
-  expect((await ask(named)).status).toBe(201);
-  const isAsked = proxy.trace.length;
+  expect((await request(named)).status).toBe(201);
+  const isRequested = proxy.trace.length;
   proxy.inject(() => true, serverError(503), Number.POSITIVE_INFINITY);
   proxy.cutConnections();
   const startMs = performance.now();
   const statuses: number[] = [];
   while (performance.now() - startMs < 60_000) {
-    const { status, object } = await ask(named);
+    const { status, object } = await request(named);
     statuses.push(status);
     expect(object.metadata?.annotations?.[generations], object.message).toBe('{"bundles":{"local":1}}');
     // Nobody knows whether the account may use it.
-    const asking = await ask({ "inject-cluster-bundle": bench.unique });
-    expect(asking.object.message).toContain("failed calling webhook");
-    expect(asking.object.message).not.toContain("denied the request");
-    expect((await ask({})).status).toBe(201);
+    const requesting = await request({ "inject-cluster-bundle": bench.unique });
+    expect(requesting.object.message).toContain("failed calling webhook");
+    expect(requesting.object.message).not.toContain("denied the request");
+    expect((await request({})).status).toBe(201);
   }
   expect(new Set(statuses)).toEqual(new Set([201]));
-  expect(proxy.trace.length).toBeGreaterThan(isAsked);
+  expect(proxy.trace.length).toBeGreaterThan(isRequested);
   proxy.heal();
-  await eventually(async (see) => see(await ask({ "inject-cluster-bundle": bench.unique })).status === 403, {
-    withinMs: 30_000,
-  });
+  await eventually(
+    async (see) => see(await request({ "inject-cluster-bundle": bench.unique })).status === 403,
+    {
+      withinMs: 30_000,
+    },
+  );
 });

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { podArbitrary } from "../support/random-pods.ts";
-import { type Answer, type InjectionBench, startInjection } from "../support/replica.ts";
+import { type HttpResponse, type InjectionBench, startInjection } from "../support/replica.ts";
 import { addSidecars } from "../support/sidecar-webhook.ts";
 
 let bench: InjectionBench;
@@ -32,7 +32,7 @@ interface Reply {
 
 /** Anybody on the network can post to a webhook. */
 async function post(body: string | Buffer, contentType = "application/json"): Promise<Reply> {
-  const asked = request({
+  const requested = request({
     host: "127.0.0.1",
     port: bench.port,
     path: "/subscription/pods?timeout=5s",
@@ -41,10 +41,10 @@ async function post(body: string | Buffer, contentType = "application/json"): Pr
     headers: { "content-type": contentType, "content-length": Buffer.byteLength(body) },
   });
   // A refused body may end the connection while it is still being sent.
-  asked.on("error", () => undefined);
-  asked.end(body);
-  const [answer] = (await once(asked, "response")) as [IncomingMessage];
-  return { status: answer.statusCode, body: await text(answer) };
+  requested.on("error", () => undefined);
+  requested.end(body);
+  const [response] = (await once(requested, "response")) as [IncomingMessage];
+  return { status: response.statusCode, body: await text(response) };
 }
 
 interface ReviewCase {
@@ -128,8 +128,8 @@ test("[subscription-injection/AC-D11,AC-D12] a container that a later webhook ad
   stack.use(await addSidecars(bench));
   const annotations = { "inject-bundle": "local" };
   const { object } = await eventually(async (see) => {
-    const answer = see(await bench.pod("late", { annotations, dryRun: true }));
-    return answer.object.spec?.containers?.length === 2 ? answer : undefined;
+    const response = see(await bench.pod("late", { annotations, dryRun: true }));
+    return response.object.spec?.containers?.length === 2 ? response : undefined;
   });
   const paths = object.spec?.containers?.map(({ volumeMounts = [] }) =>
     volumeMounts
@@ -163,7 +163,7 @@ test("[subscription-injection/AC-G8] the API server takes random pods after inje
 test("[subscription-injection/AC-F16] [security/54] a webhook configuration that is edited or deleted is restored", async () => {
   const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/quartermaster-subscription-${bench.namespace}`;
   const before = await bench.send("GET", path);
-  const hooks = ({ object }: Answer) => (object as unknown as { webhooks?: unknown }).webhooks;
+  const hooks = ({ object }: HttpResponse) => (object as unknown as { webhooks?: unknown }).webhooks;
   await bench.cluster.api.send({
     method: "PATCH",
     path,

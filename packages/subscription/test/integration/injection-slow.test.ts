@@ -11,13 +11,13 @@ class SlowRelay implements AsyncDisposable {
   /** Until a chunk is passed on; undefined drops it. */
   delayMs: number | undefined = 0;
   /** Chunks from the API server. */
-  asked = 0;
+  requested = 0;
   readonly #server = createServer((near) => {
     const target = connect(this.webhookPort, "127.0.0.1");
     target.on("error", () => near.destroy()).pipe(near);
     near.on("error", () => target.destroy());
     near.on("data", (chunk) => {
-      this.asked += 1;
+      this.requested += 1;
       const { delayMs } = this;
       if (delayMs === undefined) return;
       void realSystem()
@@ -76,9 +76,9 @@ async function plainPods(count: number): Promise<readonly number[]> {
 
 test("[faults/25] a slow webhook keeps only pods that name a bundle waiting, and one that hangs rejects only these", async () => {
   const isCreated = (statuses: readonly number[]): boolean => statuses.every((status) => status === 201);
-  relay.asked = 0;
+  relay.requested = 0;
   expect(isCreated(await plainPods(20))).toBe(true);
-  expect(relay.asked).toBe(0);
+  expect(relay.requested).toBe(0);
 
   relay.delayMs = 1_500;
   const startMs = performance.now();

@@ -130,21 +130,21 @@ describe("the pod webhook behind the API server", () => {
       metadata: { name: "dumped-again", annotations: object.metadata?.annotations },
       status: undefined,
     };
-    const answer = await bench.send("POST", path, again);
-    expect(answer.status, answer.object.message).toBe(201);
-    expect(answer.object.spec?.volumes).toEqual(object.spec?.volumes);
+    const response = await bench.send("POST", path, again);
+    expect(response.status, response.object.message).toBe(201);
+    expect(response.object.spec?.volumes).toEqual(object.spec?.volumes);
   });
 
   test("[subscription-injection/AC-E6] a debug container gets the directory", async () => {
     await bench.pod("e6", { annotations: named("plain") });
-    const answer = await bench.cluster.api.send({
+    const response = await bench.cluster.api.send({
       method: "PATCH",
       path: `/api/v1/namespaces/${bench.namespace}/pods/e6/ephemeralcontainers`,
       contentType: "application/strategic-merge-patch+json",
       body: { spec: { ephemeralContainers: [{ name: "debug", image: "registry.invalid/ubi" }] } },
     });
-    expect(answer.status, answer.body).toBe(200);
-    const { spec } = JSON.parse(answer.body) as {
+    expect(response.status, response.body).toBe(200);
+    const { spec } = JSON.parse(response.body) as {
       spec: { ephemeralContainers: readonly { volumeMounts?: readonly object[] }[] };
     };
     expect(spec.ephemeralContainers[0]?.volumeMounts).toEqual([
@@ -300,18 +300,18 @@ describe("the pod webhook behind the API server", () => {
     await bench.secret("w2", "w2.pem");
     await bench.bundle("w1", { entitlements: [{ name: "w1" }] });
     await bench.bundle("w2", { entitlements: [{ name: "w2" }] });
-    const mark = await bench.cluster.audit.mark();
-    const ask = async () => await bench.pod("often", { annotations: named("w1,w2"), dryRun: true });
-    for (let use = 0; use < 3; use += 1) expect((await ask()).status).toBe(201);
+    const position = await bench.cluster.audit.position();
+    const request = async () => await bench.pod("often", { annotations: named("w1,w2"), dryRun: true });
+    for (let use = 0; use < 3; use += 1) expect((await request()).status).toBe(201);
     await eventually(async (see) =>
       /_key_index_entries\{by="watch"\} [1-9]/.test(see(await bench.metrics())),
     );
     await bench.secret("w2", "w1.pem");
     // Keys that were read, not watched, would be believed for 30 s.
-    await eventually(async (see) => see(await ask()).object.message?.includes('"w1.pem"'), {
+    await eventually(async (see) => see(await request()).object.message?.includes('"w1.pem"'), {
       withinMs: 10_000,
     });
-    const entries = await bench.cluster.audit.since(mark, { user: bench.operator, resource: "secrets" });
+    const entries = await bench.cluster.audit.since(position, { user: bench.operator, resource: "secrets" });
     expect(entries.filter(({ verb }) => verb === "list")).toEqual([]);
   });
 
@@ -333,8 +333,8 @@ describe("the pod webhook behind the API server", () => {
       withinMs: 5_000,
     });
     const refused = await eventually(async () => {
-      const answer = await bench.pod("starts", { annotations: named("losing"), dryRun: true });
-      return answer.status === 201 ? undefined : answer;
+      const response = await bench.pod("starts", { annotations: named("losing"), dryRun: true });
+      return response.status === 201 ? undefined : response;
     });
     expect(refused.object.message).toContain("losing");
     expect(refused.object.message).toContain("lost");

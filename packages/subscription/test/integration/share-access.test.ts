@@ -46,7 +46,7 @@ describe("the share driver", () => {
       const name = bench.named("cb");
       await bench.secret("one", ["a.pem"]);
       await bench.secret("two", ["b.pem"]);
-      const mark = await bench.cluster.audit.mark();
+      const position = await bench.cluster.audit.position();
       const { metadata } = await bench.clusterBundle(name, { entitlements: [{ name: "one", namespace }] });
       const owner = {
         apiVersion: "subscription.openshift.io/v1alpha1",
@@ -75,7 +75,7 @@ describe("the share driver", () => {
       await eventually(async (see) =>
         JSON.stringify(see(await client.find(roles, ref))?.rules).includes("two"),
       );
-      const writes = await bench.writes(mark);
+      const writes = await bench.writes(position);
       expect(writes.filter(({ path }) => path.includes(`${handMade}-share-driver`))).toEqual([]);
     },
   );

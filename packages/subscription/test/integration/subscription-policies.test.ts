@@ -30,7 +30,7 @@ async function refusedSoon(attempt: () => Promise<unknown>): Promise<string> {
 const volume = { name: "etc-pki-entitlement", projected: { sources: [{ secret: { name: "one" } }] } };
 const mount = { name: "etc-pki-entitlement", mountPath: "/run/secrets/etc-pki-entitlement" };
 
-interface PodParts {
+interface PodOptions {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly volumes?: readonly object[];
   readonly mounts?: readonly (readonly object[])[];
@@ -39,7 +39,7 @@ interface PodParts {
 
 async function createPod(
   { client, namespace }: BundleBench,
-  { annotations = {}, volumes = [], mounts = [[]], dryRun = true }: PodParts,
+  { annotations = {}, volumes = [], mounts = [[]], dryRun = true }: PodOptions,
 ): Promise<KubeObject> {
   const containers = mounts.map((volumeMounts, at) => ({ name: `c${at}`, image: "none", volumeMounts }));
   const pod = {

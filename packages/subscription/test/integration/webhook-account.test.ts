@@ -16,9 +16,9 @@ test("[security/118] the webhook's account injects bundles with Roles by name, a
   });
   // Created a moment ago: the webhook waits until the controllers have granted it the objects.
   const spec = { automountServiceAccountToken: false };
-  const answer = await bench.pod("injected", { annotations: { "inject-bundle": "local" }, spec });
-  expect(answer.object.message ?? "").toBe("");
-  expect(answer.object.spec?.volumes?.map(({ name }) => name)).toContain("etc-pki-entitlement");
+  const response = await bench.pod("injected", { annotations: { "inject-bundle": "local" }, spec });
+  expect(response.object.message ?? "").toBe("");
+  expect(response.object.spec?.volumes?.map(({ name }) => name)).toContain("etc-pki-entitlement");
 
   await using thief = connect(bench.webhook);
   const tried = async (path: string, body?: object): Promise<string> =>

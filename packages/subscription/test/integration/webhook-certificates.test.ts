@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 
-import { issueAuthority, issueCertificate } from "@quartermaster/runtime/certificates";
+import { issueCa, issueCertificate } from "@quartermaster/runtime/certificates";
 import { eventually } from "@quartermaster/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -13,15 +13,15 @@ import { type InjectionBench, startInjection } from "../support/replica.ts";
 
 /** An authority of the platform and a certificate that it signed for our address. */
 interface Signed {
-  readonly authorityPem: string;
+  readonly caPem: string;
   readonly certificatePem: string;
   readonly keyPem: string;
 }
 
 async function sign(serial: string): Promise<Signed> {
   const validity = { notBeforeMs: Date.now() - 60_000, notAfterMs: Date.now() + 3_600_000 };
-  const authority = await issueAuthority({ subject: { commonName: `platform ${serial}` }, serial, validity });
-  const pair = await issueCertificate(authority, {
+  const ca = await issueCa({ subject: { commonName: `platform ${serial}` }, serial, validity });
+  const pair = await issueCertificate(ca, {
     subject: { commonName: "webhook" },
     usages: ["server"],
     serial: `${serial}ff`,
@@ -29,49 +29,45 @@ async function sign(serial: string): Promise<Signed> {
     dnsNames: [],
     ipAddresses: ["127.0.0.1"],
   });
-  return { authorityPem: authority.certificatePem, ...pair };
+  return { caPem: ca.certificatePem, ...pair };
 }
 
 const sourceName = "quartermaster-webhook-service-ca";
 
 /** What the platform does: one key, and nothing else stays. */
-async function fill(
-  cluster: InjectionBench["cluster"],
-  namespace: string,
-  { authorityPem }: Signed,
-): Promise<void> {
+async function fill(cluster: InjectionBench["cluster"], namespace: string, { caPem }: Signed): Promise<void> {
   await cluster.api.apply(`/api/v1/namespaces/${namespace}/configmaps/${sourceName}`, {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: sourceName, annotations: { "service.beta.openshift.io/inject-cabundle": "true" } },
-    data: { "service-ca.crt": authorityPem },
+    data: { "service-ca.crt": caPem },
   });
 }
 
 /** As kubelet does: each file changes at once, the pair does not. */
-async function save(folder: string, { certificatePem, keyPem }: Signed): Promise<void> {
+async function save(directory: string, { certificatePem, keyPem }: Signed): Promise<void> {
   for (const [name, content] of [
     ["tls.crt", certificatePem],
     ["tls.key", keyPem],
   ] as const) {
-    await writeFile(join(folder, `${name}.new`), content);
-    await rename(join(folder, `${name}.new`), join(folder, name));
+    await writeFile(join(directory, `${name}.new`), content);
+    await rename(join(directory, `${name}.new`), join(directory, name));
   }
 }
 
 let bench: InjectionBench;
-let folder = "";
+let directory = "";
 let [first, second] = [] as Signed[];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "service-ca-"));
+  directory = await mkdtemp(join(tmpdir(), "service-ca-"));
   [first, second] = [await sign("01"), await sign("02")];
-  await save(folder, first);
+  await save(directory, first);
   bench = await startInjection({}, async (namespace, cluster) => {
     await fill(cluster, namespace, signedFirst());
     return {
-      files: { certificatePath: join(folder, "tls.crt"), keyPath: join(folder, "tls.key") },
-      authoritySource: { kind: "configMap", ref: { namespace, name: sourceName }, key: "service-ca.crt" },
+      files: { certificatePath: join(directory, "tls.crt"), keyPath: join(directory, "tls.key") },
+      caSource: { kind: "configMap", ref: { namespace, name: sourceName }, key: "service-ca.crt" },
     };
   });
   await bench.secret("local-entitlement", "a.pem");
@@ -81,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await bench[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
+  await rm(directory, { recursive: true });
 });
 
 function signedFirst(): Signed {
@@ -140,33 +136,33 @@ async function servedBy(port: number): Promise<string> {
 
 describe("a certificate of the platform", () => {
   test("[subscription-injection/AC-F23] every webhook entry trusts what the platform put into its ConfigMap", async () => {
-    await everyEntry((pem) => pem === signedFirst().authorityPem, 30_000);
+    await everyEntry((pem) => pem === signedFirst().caPem, 30_000);
     expect(await podStatus()).toBe(201);
   });
 
   test("[subscription-injection/AC-F15,AC-F23] [security/53] a new authority reaches every entry within 5 s, the old one stays, and no pod is refused", async () => {
-    const answers: number[] = [];
+    const responses: number[] = [];
     const over = new AbortController();
-    const asking = (async () => {
-      while (!over.signal.aborted) answers.push(await podStatus());
+    const requesting = (async () => {
+      while (!over.signal.aborted) responses.push(await podStatus());
     })();
     await fill(bench.cluster, bench.operatorNamespace, signedSecond());
-    await everyEntry((pem) => pem.includes(signedSecond().authorityPem), 5_000);
+    await everyEntry((pem) => pem.includes(signedSecond().caPem), 5_000);
     // Replicas still serve with the certificate of the old authority.
-    for (const pem of await trusted()) expect(pem).toContain(signedFirst().authorityPem);
-    await save(folder, signedSecond());
+    for (const pem of await trusted()) expect(pem).toContain(signedFirst().caPem);
+    await save(directory, signedSecond());
     const { fingerprint256 } = new X509Certificate(signedSecond().certificatePem);
     await eventually(async (see) => see(await servedBy(bench.port)) === fingerprint256, { withinMs: 30_000 });
     over.abort();
-    await asking;
-    expect(answers.length).toBeGreaterThan(3);
-    expect(answers.filter((status) => status !== 201)).toEqual([]);
+    await requesting;
+    expect(responses.length).toBeGreaterThan(3);
+    expect(responses.filter((status) => status !== 201)).toEqual([]);
   });
 
   test("a published ConfigMap that is deleted comes back without old authorities", async () => {
     const path = `/api/v1/namespaces/${bench.operatorNamespace}/configmaps/quartermaster-webhook-ca`;
     expect((await bench.send("DELETE", path)).status).toBe(200);
-    await everyEntry((pem) => pem === signedSecond().authorityPem, 30_000);
+    await everyEntry((pem) => pem === signedSecond().caPem, 30_000);
     expect(await podStatus()).toBe(201);
   });
 });

@@ -13,7 +13,7 @@ import {
   type Access,
   connect,
   type AuditEntry,
-  type AuditMark,
+  type AuditPosition,
   eventDrivenSystem,
   eventually,
   faultsOfStatus,
@@ -56,7 +56,7 @@ export interface BundleBench extends AsyncDisposable {
     demand: (object: O) => boolean,
   ): Promise<Live<O>>;
   /** Writes of the controllers since the mark. */
-  writes(mark: AuditMark): Promise<readonly AuditEntry[]>;
+  writes(position: AuditPosition): Promise<readonly AuditEntry[]>;
 }
 
 /** How the controllers run. Waits of two seconds and more never end: what heals does so by an event. */
@@ -159,7 +159,7 @@ export async function setUpBench({
         },
         { withinMs: 30_000 },
       ),
-    writes: async (mark) => await cluster.audit.writesSince(mark, operator.user),
+    writes: async (position) => await cluster.audit.writesSince(position, operator.user),
     [Symbol.asyncDispose]: async () => {
       await managers[Symbol.asyncDispose]();
       await stack[Symbol.asyncDispose]();

@@ -25,7 +25,7 @@ interface Bundles {
   readonly delete: () => Promise<void>;
   readonly list: () => Promise<readonly Live<Bundle | ClusterBundle>[]>;
   /** Whether a bundle has exactly the children that its spec declares. */
-  readonly isInPlace: (bundle: Live<Bundle | ClusterBundle>) => Promise<boolean>;
+  readonly isAsDeclared: (bundle: Live<Bundle | ClusterBundle>) => Promise<boolean>;
   /** Specs of `a`: the first, those it is edited to one after the other, and that of I3. */
   readonly specs: { readonly first: object; readonly edits: readonly object[]; readonly retargeted: object };
 }
@@ -66,31 +66,31 @@ function stepsOf(
   specOr: (spec: object) => object,
 ): WorkloadRun["steps"] {
   const { first, edits } = bundles.specs;
-  const areInPlace = async (count: number): Promise<boolean> => {
+  const areAsDeclared = async (count: number): Promise<boolean> => {
     const live = await bundles.list();
-    const isEach = await Promise.all(live.map(bundles.isInPlace));
+    const isEach = await Promise.all(live.map(bundles.isAsDeclared));
     return live.length === count && isEach.every(Boolean);
   };
   return [
     {
       name: "create",
       act: async () => await bundles.create("a", specOr(first)),
-      isDone: async () => await areInPlace(1),
+      isDone: async () => await areAsDeclared(1),
     },
     ...edits.map((spec, at) => ({
       name: `edit ${at + 1}`,
       act: async () => await bundles.edit(specOr(spec)),
-      isDone: async () => await areInPlace(1),
+      isDone: async () => await areAsDeclared(1),
     })),
     {
       name: "second",
       act: async () => await bundles.create("b", first),
-      isDone: async () => await areInPlace(2),
+      isDone: async () => await areAsDeclared(2),
     },
     {
       name: "delete",
       act: async () => await bundles.delete(),
-      isDone: async () => (await areInPlace(1)) && (await isCleared(bench, bundles)),
+      isDone: async () => (await areAsDeclared(1)) && (await isCleared(bench, bundles)),
     },
   ];
 }
@@ -104,7 +104,7 @@ function bundlesOf(bench: BundleBench): Bundles {
     edit: async (spec) => await bench.patch(bundle.kind, ref("a"), { spec }),
     delete: async () => await client.delete(bundle.kind, ref("b")),
     list: async () => (await client.listPage(bundle.kind, { namespace })).items,
-    isInPlace: async (live) => {
+    isAsDeclared: async (live) => {
       const readable = (live.spec.entitlements ?? []).filter((each) => each.namespace === undefined);
       const wanted = readable.map((each) => each.name).toSorted();
       const name = ref(`bundle-${live.metadata.name}-webhook`);
@@ -139,7 +139,7 @@ function clusterBundlesOf(bench: BundleBench): Bundles {
     edit: async (spec) => await bench.patch(clusterBundle.kind, { name: bench.named("a") }, { spec }),
     delete: async () => await client.delete(clusterBundle.kind, { name: bench.named("b") }),
     list: async () => await named(bench, clusterBundle.kind),
-    isInPlace: async (live) => isReady(live) && (await isShared(bench, live)),
+    isAsDeclared: async (live) => isReady(live) && (await isShared(bench, live)),
     specs: {
       first: { ...entitlements("one", "two"), aggregateToClusterRoles: ["edit"] },
       edits: [{ ...entitlements("one"), aggregateToClusterRoles: ["view"] }],

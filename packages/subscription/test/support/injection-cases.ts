@@ -27,7 +27,7 @@ interface BundleCase {
 }
 
 /** The world of a case: bundles by name, and keys by `Secret/ns/name`. */
-export interface World {
+export interface State {
   readonly bundles?: Readonly<Record<string, BundleCase>>;
   readonly clusterBundles?: Readonly<Record<string, BundleCase>>;
   /** Names of ClusterBundles that the account may not get. */
@@ -39,7 +39,7 @@ export interface World {
   readonly settings?: object;
 }
 
-function objectOf(name: string, given: BundleCase, place: object): unknown {
+function objectOf(name: string, given: BundleCase, location: object): unknown {
   const { entitlements, repos, generation = 1, isAuto = false, defaultMode, shares, conditions } = given;
   const label = given.label ?? (isAuto ? "true" : undefined);
   const filled = (references: readonly object[] | undefined) =>
@@ -49,7 +49,7 @@ function objectOf(name: string, given: BundleCase, place: object): unknown {
     metadata: {
       name,
       generation,
-      ...place,
+      ...location,
       labels: label === undefined ? {} : { [`${domain}/always-inject`]: label },
     },
     spec: {
@@ -72,16 +72,16 @@ function sharesOf(name: string, { entitlements = [], repos = [] }: BundleCase): 
 }
 
 /** The facts of a world, for pods of namespace `app`. */
-export function factsOf(world: World, pod: PodView): InjectionFacts {
-  const bundles = Object.entries(world.bundles ?? {}).map(
+export function factsOf(state: State, pod: PodView): InjectionFacts {
+  const bundles = Object.entries(state.bundles ?? {}).map(
     ([name, given]) => [name, objectOf(name, given, { namespace: "app" }) as Bundle] as const,
   );
-  const clusterBundles = Object.entries(world.clusterBundles ?? {}).map(
+  const clusterBundles = Object.entries(state.clusterBundles ?? {}).map(
     ([name, given]) => [name, objectOf(name, given, {}) as ClusterBundle] as const,
   );
   const keysOf = (kind: string, all: Readonly<Record<string, readonly string[] | string>> = {}) =>
     Object.entries(all).map(([name, keys]) => [`${kind}/${name}`, keyFacts(keys)] as const);
-  const names = new Set([...Object.keys(world.clusterBundles ?? {}), "missing", ...(world.denied ?? [])]);
+  const names = new Set([...Object.keys(state.clusterBundles ?? {}), "missing", ...(state.denied ?? [])]);
   const labelled = (all: readonly (readonly [string, Bundle | ClusterBundle])[]): readonly string[] =>
     all.filter(([, bundle]) => isAlwaysInjected(bundle)).map(([name]) => name);
   return {
@@ -94,11 +94,11 @@ export function factsOf(world: World, pod: PodView): InjectionFacts {
     clusterBundles: new Map(clusterBundles),
     access: new Map(
       [...names].map((name) => {
-        if (world.accessUnknown?.includes(name) === true) return [name, "unknown"] as const;
-        return [name, world.denied?.includes(name) === true ? "denied" : "allowed"] as const;
+        if (state.accessUnknown?.includes(name) === true) return [name, "unknown"] as const;
+        return [name, state.denied?.includes(name) === true ? "denied" : "allowed"] as const;
       }),
     ),
-    keys: new Map([...keysOf("Secret", world.secrets), ...keysOf("ConfigMap", world.configMaps)]),
+    keys: new Map([...keysOf("Secret", state.secrets), ...keysOf("ConfigMap", state.configMaps)]),
   };
 }
 
@@ -153,10 +153,10 @@ export interface Decided {
 }
 
 /** Decides upon a pod in a world and applies the patch. */
-export function decide(pod: object, world: World): Decided {
+export function decide(pod: object, state: State): Decided {
   const view = viewPod(pod);
-  const settings = readSubscriptionSettings(world.settings ?? {});
-  return seen(pod, decideInjection(view, factsOf(world, view), settings));
+  const settings = readSubscriptionSettings(state.settings ?? {});
+  return seen(pod, decideInjection(view, factsOf(state, view), settings));
 }
 
 /** What came of a decision. */

@@ -11,10 +11,10 @@ export function applyPatch(object: unknown, patch: readonly JsonPatchOperation[]
       if (operation.op !== "remove") root = structuredClone(operation.value);
       continue;
     }
-    const parent = keys.slice(0, -1).reduce<unknown>((place, key) => {
-      if (typeof place !== "object" || place === null || !Object.hasOwn(place, key))
+    const parent = keys.slice(0, -1).reduce<unknown>((location, key) => {
+      if (typeof location !== "object" || location === null || !Object.hasOwn(location, key))
         throw new Error(`${operation.path} leads nowhere`);
-      return (place as Record<string, unknown>)[key];
+      return (location as Record<string, unknown>)[key];
     }, root);
     if (Array.isArray(parent)) applyToList(parent, last, operation);
     else applyToMap(parent as Record<string, unknown>, last, operation);

@@ -25,13 +25,13 @@ import {
 import { readSubscriptionSettings, subscriptionDomain } from "../../src/index.ts";
 
 /** An answer of the API server. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
-  readonly object: AnsweredObject;
+  readonly object: ReviewedObject;
 }
 
 /** What tests read of an answer. */
-export interface AnsweredObject {
+export interface ReviewedObject {
   readonly message?: string;
   readonly metadata?: {
     readonly name?: string;
@@ -64,16 +64,16 @@ export interface InjectionBench extends AsyncDisposable {
   readonly webhook: Identity;
   /** Where its webhook listens. */
   readonly port: number;
-  send(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<Answer>;
+  send(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<HttpResponse>;
   secret(name: string, ...keys: readonly string[]): Promise<void>;
   configMap(name: string, ...keys: readonly string[]): Promise<void>;
-  bundle(name: string, spec: object, labels?: object): Promise<Answer>;
-  clusterBundle(name: string, spec: object, status?: object): Promise<Answer>;
+  bundle(name: string, spec: object, labels?: object): Promise<HttpResponse>;
+  clusterBundle(name: string, spec: object, status?: object): Promise<HttpResponse>;
   /** Creates a pod; annotations without our domain. */
   pod(
     name: string,
     options?: { annotations?: Record<string, string>; spec?: object; dryRun?: boolean },
-  ): Promise<Answer>;
+  ): Promise<HttpResponse>;
   metrics(): Promise<string>;
   /** Ends the operator; its webhook configuration stays. */
   stop(): Promise<void>;
@@ -125,7 +125,7 @@ const ownRules = [
   { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
 ];
 
-const authorityRules = [
+const caRules = [
   {
     apiGroups: [""],
     resources: ["secrets", "configmaps"],
@@ -162,14 +162,14 @@ export async function startInjection(
   const { name: operatorNamespace } = stack.use(await makeNamespace(cluster.api, "injector"));
   const identity = await makeIdentity(cluster.api, cluster.admin, {
     namespace: operatorNamespace,
-    rules: authorityRules,
+    rules: caRules,
     clusterRules: [...declaredRules(), ...ownRules],
   });
   const webhook = hasTwoAccounts ? await makeWebhookIdentity(cluster, operatorNamespace) : identity;
-  const folder = await mkdtemp(join(tmpdir(), "inject-"));
-  stack.defer(async () => await rm(folder, { recursive: true }));
+  const directory = await mkdtemp(join(tmpdir(), "inject-"));
+  stack.defer(async () => await rm(directory, { recursive: true }));
   const saveAccess = async (who: Identity): Promise<string> => {
-    const path = join(folder, who.serviceAccount);
+    const path = join(directory, who.serviceAccount);
     await writeFile(path, kubeconfigOf({ ...who, ...(await through(who)) }));
     return path;
   };
@@ -218,13 +218,13 @@ export async function startInjection(
   };
   stack.defer(stop);
   const send: InjectionBench["send"] = async (method, path, body) => {
-    const answer = await cluster.api.send({
+    const response = await cluster.api.send({
       method,
       path,
       timeoutMs: 20_000,
       ...(body === undefined ? {} : { body }),
     });
-    return { status: answer.status, object: JSON.parse(answer.body) as AnsweredObject };
+    return { status: response.status, object: JSON.parse(response.body) as ReviewedObject };
   };
   const core = `/api/v1/namespaces/${namespace}`;
   const unique = `u${randomBytes(4).toString("hex")}`;
@@ -302,14 +302,14 @@ export async function startInjection(
   return bench;
 }
 
-async function patchStatus(cluster: SharedCluster, name: string, status: object): Promise<Answer> {
-  const answer = await cluster.api.send({
+async function patchStatus(cluster: SharedCluster, name: string, status: object): Promise<HttpResponse> {
+  const response = await cluster.api.send({
     method: "PATCH",
     path: `${group}/clusterbundles/${name}/status`,
     body: { status },
     contentType: "application/merge-patch+json",
   });
-  return { status: answer.status, object: JSON.parse(answer.body) as AnsweredObject };
+  return { status: response.status, object: JSON.parse(response.body) as ReviewedObject };
 }
 
 function kubeconfigOf({ server, caPem, token }: { server: string; caPem: string; token: string }): string {

@@ -51,7 +51,7 @@ async function interfere(
   });
   void certificates.run(stopping.signal);
   await certificates.ready();
-  let isAsked = false;
+  let isRequested = false;
   const server = stack.use(
     new WebhookServer({
       system,
@@ -63,7 +63,7 @@ async function interfere(
           kind: "admission",
           path: "/sidecar",
           decide: ({ object }) => {
-            isAsked = true;
+            isRequested = true;
             return { kind: "allow", patch: patchFor(object) };
           },
         },
@@ -93,7 +93,7 @@ async function interfere(
   // The API server takes the authority from its own watch: only a review that arrives shows that it has.
   await eventually(async (see) => {
     see(await bench.pod("is-asked", { dryRun: true }));
-    return isAsked;
+    return isRequested;
   });
   return { [Symbol.asyncDispose]: async () => await stack.disposeAsync() };
 }

@@ -109,19 +109,19 @@ describe("always-inject bundles of a namespace", () => {
     });
     const elsewhere = { ...late, metadata: { ...late.metadata, namespace: "other", uid: "other-late" } };
     const all = [...old, late, elsewhere];
-    const byPlace = {
+    const byPosition = {
       list: () => all,
       listBy: (_index: unknown, namespace: string) =>
         all.filter(({ metadata }) => metadata.namespace === namespace),
     } as unknown as ReadStore<Bundle>;
     const peers = new AlwaysInjectPeers<Bundle>({ referencesOf });
     const [first = late] = old;
-    expect(peers.of(first, byPlace).map(({ name }) => name)).toEqual(
+    expect(peers.of(first, byPosition).map(({ name }) => name)).toEqual(
       old.map(({ metadata }) => metadata.name),
     );
-    expect([peers.isBeyondLimits(late, byPlace), peers.of(late, byPlace)]).toEqual([true, []]);
-    expect(peers.isBeyondLimits(elsewhere, byPlace)).toBe(false);
-    expect(peers.of(elsewhere, byPlace).map(({ name }) => name)).toEqual(["late"]);
+    expect([peers.isBeyondLimits(late, byPosition), peers.of(late, byPosition)]).toEqual([true, []]);
+    expect(peers.isBeyondLimits(elsewhere, byPosition)).toBe(false);
+    expect(peers.of(elsewhere, byPosition).map(({ name }) => name)).toEqual(["late"]);
   });
 
   test("[security/124] a change concerns 33 of them: those that are injected, and the next one", () => {
@@ -156,10 +156,10 @@ describe("keys", () => {
   test("[security/124] 32 bundles with 4,096 files each are compared once for all of them", () => {
     const { providers, keys } = worstCase();
     const startMs = performance.now();
-    const answers = providers.map((own) => judgeKeys({ kind: "Bundle", own, peers: providers, keys }));
+    const responses = providers.map((own) => judgeKeys({ kind: "Bundle", own, peers: providers, keys }));
     const tookMs = performance.now() - startMs;
-    expect(answers.every(({ problem }) => problem?.reason === "EntitlementKeyConflict")).toBe(true);
-    expect(answers[5]?.problem?.message).toContain('Key "p0k0000" is in Bundles "b0000" and "b0005"');
+    expect(responses.every(({ problem }) => problem?.reason === "EntitlementKeyConflict")).toBe(true);
+    expect(responses[5]?.problem?.message).toContain('Key "p0k0000" is in Bundles "b0000" and "b0005"');
     // Each with each took 37 s for 300 bundles. Measured: 0.4 s for all 32 answers.
     expect(tookMs).toBeLessThan(5_000);
   });

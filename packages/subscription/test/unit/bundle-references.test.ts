@@ -1,4 +1,4 @@
-import { firstAnswer, type Live } from "@quartermaster/runtime";
+import { firstDecision, type Live } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { bundleRules } from "../../src/bundle/bundle-controller.ts";
@@ -43,7 +43,7 @@ describe("conditions of a Bundle", () => {
     const accesses = { Role: [], RoleBinding: [] };
     const limits = { isBeyond: false, isSurplus: false };
     const seen = { bundle, keys, peers: [], accesses, limits, isPolled: false };
-    const { verdict } = firstAnswer(bundleRules(), seen, new Date(0));
+    const { verdict } = firstDecision(bundleRules(), seen, new Date(0));
     const [invalid] = verdict.conditions ?? [];
     expect(`${invalid?.status}/${invalid?.reason}`).toBe(want);
     expect(verdict.outcome.kind).toBe(want.startsWith("True") ? "stalled" : "settled");

@@ -6,7 +6,7 @@ import {
   clusterBundle,
   share,
 } from "@quartermaster/api";
-import { firstAnswer, type KubeObject, type Live, type Verdict } from "@quartermaster/runtime";
+import { firstDecision, type KubeObject, type Live, type Verdict } from "@quartermaster/runtime";
 import { wokenBy } from "@quartermaster/runtime/testing";
 import { describe, expect, test } from "vitest";
 
@@ -18,14 +18,14 @@ import { clusterBundleRules } from "../../src/cluster-bundle/rules.ts";
 import { labelledLimit } from "../../src/injection/choose-bundles.ts";
 import { objectKeyLimit, referencesOf } from "../../src/injection/injection-facts.ts";
 import { AlwaysInjectPeers } from "../../src/references/always-inject-peers.ts";
-import { BundleWorld } from "../support/bundle-world.ts";
+import { BundleScene } from "../support/bundle-scene.ts";
 
 const driver = "csi.example.com";
 const labels = { [ALWAYS_INJECT_LABEL]: "true" };
 
 /** A bundle in a world, with what a reconcile of it decides. */
 interface Scene {
-  readonly world: BundleWorld;
+  readonly state: BundleScene;
   readonly peers: AlwaysInjectPeers<Bundle> | AlwaysInjectPeers<ClusterBundle>;
   decide(): Promise<Verdict<unknown>>;
   /** Writes the bundle again: its own event brings it back. */
@@ -33,10 +33,10 @@ interface Scene {
 }
 
 function ofBundle(spec: object = { entitlements: [{ name: "a" }] }, metadata: object = {}): Scene {
-  const world = new BundleWorld();
+  const state = new BundleScene();
   const peers = new AlwaysInjectPeers<Bundle>({ referencesOf });
   const made = (more: { readonly spec?: object; readonly metadata?: object }): Live =>
-    world.put({
+    state.put({
       apiVersion: "subscription.openshift.io/v1alpha1",
       kind: bundle.kind.kind,
       metadata: {
@@ -52,25 +52,25 @@ function ofBundle(spec: object = { entitlements: [{ name: "a" }] }, metadata: ob
     } as KubeObject);
   made({});
   return {
-    world,
+    state,
     peers,
     edit: (more) => {
       made(more);
-      peers.watch(bundle.kind).refsOf(world.api.find("Bundle", { namespace: "ns", name: "b" }) ?? made({}));
+      peers.watch(bundle.kind).refsOf(state.api.find("Bundle", { namespace: "ns", name: "b" }) ?? made({}));
     },
     decide: async () => {
-      const own = world.api.find("Bundle", { namespace: "ns", name: "b" }) as Live<Bundle>;
-      const seen = await observeBundle(own, world.ctx, peers);
-      return firstAnswer(bundleRules(), seen, new Date(0)).verdict;
+      const own = state.api.find("Bundle", { namespace: "ns", name: "b" }) as Live<Bundle>;
+      const seen = await observeBundle(own, state.ctx, peers);
+      return firstDecision(bundleRules(), seen, new Date(0)).verdict;
     },
   };
 }
 
 function ofClusterBundle(spec: object = {}, metadata: object = {}, hasApi = true): Scene {
-  const world = new BundleWorld();
+  const state = new BundleScene();
   const peers = new AlwaysInjectPeers<ClusterBundle>({ referencesOf: sharedReferences });
   const made = (more: { readonly spec?: object; readonly metadata?: object }): Live =>
-    world.put({
+    state.put({
       apiVersion: "subscription.openshift.io/v1alpha1",
       kind: clusterBundle.kind.kind,
       metadata: { name: "cb", uid: "uid-of-cb", generation: 1, ...metadata, ...more.metadata },
@@ -82,18 +82,18 @@ function ofClusterBundle(spec: object = {}, metadata: object = {}, hasApi = true
       },
     } as KubeObject);
   made({});
-  world.put(secret("a", ["a.pem"]));
-  world.put(nodeWith(driver));
-  if (hasApi) world.put(shareApi);
+  state.put(secret("a", ["a.pem"]));
+  state.put(nodeWith(driver));
+  if (hasApi) state.put(shareApi);
   const settings = { allowedClusterRoles: ["admin", "edit"], defaultClusterRoles: [], driver };
   return {
-    world,
+    state,
     peers,
     edit: made,
     decide: async () => {
-      const own = world.api.find("ClusterBundle", { name: "cb" }) as Live<ClusterBundle>;
-      const seen = await observeClusterBundle(own, world.ctx, { settings, peers });
-      return firstAnswer(clusterBundleRules(settings), seen, new Date(0)).verdict;
+      const own = state.api.find("ClusterBundle", { name: "cb" }) as Live<ClusterBundle>;
+      const seen = await observeClusterBundle(own, state.ctx, { settings, peers });
+      return firstDecision(clusterBundleRules(settings), seen, new Date(0)).verdict;
     },
   };
 }
@@ -161,8 +161,8 @@ interface Row {
 
 const missing: Row = {
   comes: () => ofBundle(),
-  goes: ({ world }) => {
-    world.put(secret("a", ["a.pem"]));
+  goes: ({ state }) => {
+    state.put(secret("a", ["a.pem"]));
   },
   wake: { follows: "Secret ns/a" },
 };
@@ -170,11 +170,11 @@ const missing: Row = {
 const inConflict = (field: "entitlements" | "yumRepositories", kind: "Secret" | "ConfigMap"): Row => ({
   comes: () => {
     const scene = ofBundle({ [field]: [{ name: "a" }, { name: "b" }] });
-    for (const name of ["a", "b"]) scene.world.put({ ...secret(name, ["same"]), kind });
+    for (const name of ["a", "b"]) scene.state.put({ ...secret(name, ["same"]), kind });
     return scene;
   },
-  goes: ({ world }) => {
-    world.put({ ...secret("b", ["other"]), kind });
+  goes: ({ state }) => {
+    state.put({ ...secret("b", ["other"]), kind });
   },
   wake: { follows: `${kind} ns/b` },
 });
@@ -191,19 +191,19 @@ const rows: Readonly<Record<string, Row>> = {
   ReferenceForbidden: {
     comes: () => {
       const scene = ofBundle();
-      scene.world.put(secret("a", ["a.pem"]));
-      scene.world.forbidden.add("Secret ns/a");
+      scene.state.put(secret("a", ["a.pem"]));
+      scene.state.forbidden.add("Secret ns/a");
       return scene;
     },
-    goes: ({ world }) => {
-      world.forbidden.clear();
+    goes: ({ state }) => {
+      state.forbidden.clear();
     },
     wake: { follows: "Secret ns/a" },
   },
   CrossNamespaceReference: {
     comes: () => ofBundle({ entitlements: [{ name: "a", namespace: "elsewhere" }] }),
     goes: (scene) => {
-      scene.world.put(secret("a", ["a.pem"]));
+      scene.state.put(secret("a", ["a.pem"]));
       scene.edit({ spec: { entitlements: [{ name: "a" }] }, metadata: { generation: 2 } });
     },
     wake: { own: true },
@@ -218,35 +218,35 @@ const rows: Readonly<Record<string, Row>> = {
   AuthorForbidden: {
     comes: () => {
       const scene = ofClusterBundle({}, { annotations: { "subscription.openshift.io/author": "eve" } });
-      scene.world.api.answerRaw = () => ({ status: { allowed: false } });
+      scene.state.api.respondRaw = () => ({ status: { allowed: false } });
       return scene;
     },
-    goes: ({ world }) => {
-      Object.assign(world.api, { answerRaw: () => ({ status: { allowed: true } }) });
+    goes: ({ state }) => {
+      Object.assign(state.api, { respondRaw: () => ({ status: { allowed: true } }) });
     },
     wake: { afterMs: 300_000, because: "who may read what is not watched: it may be any webhook's answer" },
   },
   TooManyKeys: {
     comes: () => {
       const scene = ofBundle();
-      scene.world.put(secret("a", keyNames(objectKeyLimit + 1)));
+      scene.state.put(secret("a", keyNames(objectKeyLimit + 1)));
       return scene;
     },
-    goes: ({ world }) => {
-      world.put(secret("a", keyNames(objectKeyLimit)));
+    goes: ({ state }) => {
+      state.put(secret("a", keyNames(objectKeyLimit)));
     },
     wake: { follows: "Secret ns/a" },
   },
   NamespaceLimit: {
     comes: () => {
       const scene = ofBundle();
-      scene.world.put(secret("a", ["a.pem"]));
-      for (const name of keyNames(128)) scene.world.put(unlabelled(peer(name)));
+      scene.state.put(secret("a", ["a.pem"]));
+      for (const name of keyNames(128)) scene.state.put(unlabelled(peer(name)));
       return scene;
     },
     goes: (scene) => {
       const gone = unlabelled(peer("k0"));
-      scene.world.api.remove(gone);
+      scene.state.api.remove(gone);
       scene.peers.watch(bundle.kind as never).refsOf(gone as Live);
     },
     wake: { afterMs: 60_000, because: "any of 128 bundles may go, and each would wake all others" },
@@ -254,12 +254,12 @@ const rows: Readonly<Record<string, Row>> = {
   AlwaysInjectLimit: {
     comes: () => {
       const scene = ofBundle({ entitlements: [{ name: "a" }] }, { name: "b", labels });
-      scene.world.put(secret("a", ["a.pem"]));
-      for (const name of keyNames(labelledLimit)) scene.world.put(peer(`a-${name}`));
+      scene.state.put(secret("a", ["a.pem"]));
+      for (const name of keyNames(labelledLimit)) scene.state.put(peer(`a-${name}`));
       return scene;
     },
-    goes: ({ world }) => {
-      world.api.remove(peer("a-k0"));
+    goes: ({ state }) => {
+      state.api.remove(peer("a-k0"));
     },
     wake: { peer: "a-k0" },
   },
@@ -268,33 +268,33 @@ const rows: Readonly<Record<string, Row>> = {
   GrantForbidden: {
     comes: () => {
       const scene = ofClusterBundle();
-      scene.world.unsynced.add("ClusterRole");
+      scene.state.unsynced.add("ClusterRole");
       return scene;
     },
-    goes: ({ world }) => {
-      world.unsynced.clear();
+    goes: ({ state }) => {
+      state.unsynced.clear();
     },
     wake: { afterMs: 60_000, because: "a watch that may not be opened has no event to say that it may" },
   },
   NameTaken: {
     comes: () => {
       const scene = ofClusterBundle();
-      scene.world.put(taken);
+      scene.state.put(taken);
       return scene;
     },
-    goes: ({ world }) => {
-      world.api.remove(taken);
+    goes: ({ state }) => {
+      state.api.remove(taken);
     },
     wake: { follows: "Share /cb-subscription-entitlement" },
   },
   RoleOverridden: {
     comes: () => {
       const scene = ofClusterBundle();
-      scene.world.put(ourRole({ aggregationRule: { clusterRoleSelectors: [] } }));
+      scene.state.put(ourRole({ aggregationRule: { clusterRoleSelectors: [] } }));
       return scene;
     },
-    goes: ({ world }) => {
-      world.api.remove(ourRole());
+    goes: ({ state }) => {
+      state.api.remove(ourRole());
     },
     wake: { follows: "ClusterRole /cb-subscription-bundle" },
   },
@@ -307,48 +307,48 @@ const rows: Readonly<Record<string, Row>> = {
   },
   RoleNotFound: {
     comes: () => ofClusterBundle({ aggregateToClusterRoles: ["edit"] }),
-    goes: ({ world }) => {
-      world.put(aggregating("edit"));
+    goes: ({ state }) => {
+      state.put(aggregating("edit"));
     },
     wake: { follows: "ClusterRole /edit" },
   },
   RoleDoesNotAggregate: {
     comes: () => {
       const scene = ofClusterBundle({ aggregateToClusterRoles: ["edit"] });
-      scene.world.put(clusterRole("edit"));
+      scene.state.put(clusterRole("edit"));
       return scene;
     },
-    goes: ({ world }) => {
-      world.put(aggregating("edit"));
+    goes: ({ state }) => {
+      state.put(aggregating("edit"));
     },
     wake: { follows: "ClusterRole /edit" },
   },
   ShareApiNotServed: {
     comes: () => ofClusterBundle({}, {}, false),
-    goes: ({ world }) => {
-      world.put(shareApi);
+    goes: ({ state }) => {
+      state.put(shareApi);
     },
     wake: { follows: `CustomResourceDefinition /${shareApi.metadata.name}` },
   },
   DriverNotRegistered: {
     comes: () => {
       const scene = ofClusterBundle();
-      scene.world.put(nodeWith());
+      scene.state.put(nodeWith());
       return scene;
     },
-    goes: ({ world }) => {
-      world.put(nodeWith("another", driver));
+    goes: ({ state }) => {
+      state.put(nodeWith("another", driver));
     },
     wake: { tracks: "CSINode" },
   },
   ShareApiStarting: {
     comes: () => {
       const scene = ofClusterBundle();
-      scene.world.unsynced.add(share.kind.kind);
+      scene.state.unsynced.add(share.kind.kind);
       return scene;
     },
-    goes: ({ world }) => {
-      world.unsynced.clear();
+    goes: ({ state }) => {
+      state.unsynced.clear();
     },
     wake: { afterMs: 1_000, because: "the first picture of a watch may be empty, and is no event then" },
   },
@@ -390,10 +390,10 @@ function retryMsOf({ outcome }: Verdict<unknown>): number | undefined {
 }
 
 /** What the watches of the controller bring back once the cause has gone. */
-function isWoken({ world, peers }: Scene, wake: Wake, verdict: Verdict<unknown>): boolean {
-  if ("follows" in wake) return world.followed.has(wake.follows);
+function isWoken({ state, peers }: Scene, wake: Wake, verdict: Verdict<unknown>): boolean {
+  if ("follows" in wake) return state.followed.has(wake.follows);
   if ("afterMs" in wake) return retryMsOf(verdict) === wake.afterMs;
-  if ("tracks" in wake) return world.tracked.has(wake.tracks);
+  if ("tracks" in wake) return state.tracked.has(wake.tracks);
   if ("own" in wake) return true;
   const old = peer(wake.peer) as Live;
   const woken = wokenBy(peers.watch(bundle.kind as never), { type: "deleted", isInitial: false, old });
@@ -435,18 +435,18 @@ describe("a change of a bundle with the always-inject label", () => {
     { name: "it goes", after: undefined },
   ])("$name: wakes its peers", async ({ after }) => {
     const scene = ofBundle({ entitlements: [{ name: "s" }] }, { labels });
-    scene.world.put(before);
-    scene.world.put(secret("s", ["k"]));
+    scene.state.put(before);
+    scene.state.put(secret("s", ["k"]));
     await scene.decide();
     expect(woken(scene, before, after)).toContain("b");
   });
 
   test.each([1, 2, 3, 4])("that lets %i in at once wakes every one of them", async (count) => {
     const scene = ofBundle({ entitlements: [{ name: "s" }] }, { labels });
-    scene.world.put(secret("s", ["k"]));
+    scene.state.put(secret("s", ["k"]));
     const early = keyNames(labelledLimit).map((name) => peer(`a-${name}`));
     const late = keyNames(count - 1).map((name) => peer(`c-${name}`));
-    for (const each of [...early, ...late]) scene.world.put(each);
+    for (const each of [...early, ...late]) scene.state.put(each);
     await scene.decide();
     const all = early.slice(0, count).flatMap((each) => woken(scene, each));
     for (const name of ["b", ...late.map(({ metadata }) => metadata.name)]) expect(all).toContain(name);
@@ -487,9 +487,9 @@ describe("Shares of two kinds, of which one is not known yet", () => {
     { name: "neither", unsynced: [], want: false },
   ])("$name: nothing is written while it is so", async ({ unsynced, want }) => {
     const scene = ofClusterBundle({ yumRepositories: [{ name: "r", namespace: "ns" }] }, {}, false);
-    for (const api of apis) scene.world.put(api);
-    scene.world.put({ ...secret("r", ["x.repo"]), kind: "ConfigMap" });
-    for (const kind of unsynced) scene.world.unsynced.add(kind);
+    for (const api of apis) scene.state.put(api);
+    scene.state.put({ ...secret("r", ["x.repo"]), kind: "ConfigMap" });
+    for (const kind of unsynced) scene.state.unsynced.add(kind);
     const verdict = await scene.decide();
     expect(reasonsOf(verdict).includes("ShareApiStarting")).toBe(want);
     expect((verdict.lanes ?? []).length > 0).toBe(!want);

@@ -151,8 +151,8 @@ describe("a write that takes something away, when another client acts just befor
     expect(await bench.carryOut(action(live))).toBeUndefined();
     const [write] = bench.api.writes;
     const { uid, resourceVersion } = live.metadata;
-    const said = write?.verb === "delete" ? { metadata: write.options.preconditions } : write?.body;
-    expect(said).toMatchObject({ metadata: { uid, resourceVersion } });
+    const output = write?.verb === "delete" ? { metadata: write.options.preconditions } : write?.body;
+    expect(output).toMatchObject({ metadata: { uid, resourceVersion } });
   });
 
   test.each(rows.filter(({ name }) => name !== "cutRole"))(
@@ -213,7 +213,7 @@ describe("the permission of our other accounts", () => {
       bench.api.beforeWrite = () => {
         throw apiError("forbidden");
       };
-      bench.api.answerRaw = (_path, body) => ({
+      bench.api.respondRaw = (_path, body) => ({
         status: { allowed: !JSON.stringify(body).includes(`"name":"${denied ?? "none"}"`) },
       });
       const error = await bench.carryOut({ kind: "applyAccess", access: accessOfAll });

@@ -1,5 +1,5 @@
 import { share } from "@quartermaster/api";
-import { firstAnswer, type Verdict } from "@quartermaster/runtime";
+import { firstDecision, type Verdict } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import type { ClusterBundleSeen, LiveShare } from "../../src/cluster-bundle/observe.ts";
@@ -47,7 +47,7 @@ function seen({
 }
 
 function decide(given: Given): { readonly rule: string; readonly verdict: Verdict<ClusterBundleAction> } {
-  const { rule, verdict } = firstAnswer(
+  const { rule, verdict } = firstDecision(
     clusterBundleRules({ allowedClusterRoles: ["admin", "edit", "view"], driver: "csi.example.com" }),
     seen(given),
     new Date(0),

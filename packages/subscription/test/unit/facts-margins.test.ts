@@ -228,7 +228,7 @@ describe("pods of one account", () => {
     const clock = aClock();
     const api = new RecordedApi([aSecret("k")]);
     let reviews = 0;
-    api.answerRaw = () => {
+    api.respondRaw = () => {
       reviews += 1;
       return { status: { allowed: true } };
     };

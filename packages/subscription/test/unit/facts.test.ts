@@ -15,7 +15,7 @@ import { aPod } from "../support/injection-cases.ts";
 /** A server that knows some objects and writes down what it is asked. */
 class FakeServer {
   nowMs = 0;
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   readonly reviews: unknown[] = [];
   readonly objects = new Map<string, object>();
   failing: RegExp = /^$/;
@@ -32,7 +32,7 @@ class FakeServer {
       { textLimitBytes = Number.POSITIVE_INFINITY }: { textLimitBytes?: number } = {},
     ) => {
       const key = `${kind.kind} ${namespace}/${name}`;
-      this.asked.push(key);
+      this.requested.push(key);
       this.longestTextBytes = textLimitBytes;
       await Promise.resolve();
       this.#failIf(key);
@@ -111,7 +111,7 @@ describe("bundles", () => {
     const { bundles } = readersOf(server, {});
     const found = await Promise.all([bundles.bundle("app", "late"), bundles.bundle("app", "late")]);
     expect(found.map((each) => each?.metadata.name)).toEqual(["late", "late"]);
-    expect(server.asked).toEqual(["Bundle app/late"]);
+    expect(server.requested).toEqual(["Bundle app/late"]);
   });
 
   test("[subscription-injection/AC-E17] an absent one is asked for again after a second", async () => {
@@ -121,14 +121,14 @@ describe("bundles", () => {
       server.nowMs = atMs;
       expect(await bundles.clusterBundle("nope")).toBeUndefined();
     }
-    expect(server.asked).toHaveLength(2);
+    expect(server.requested).toHaveLength(2);
   });
 
   test("a bundle in the store costs no request", async () => {
     const server = new FakeServer();
     const { bundles } = readersOf(server, { bundles: [aBundle("there")] });
     expect((await bundles.bundle("app", "there"))?.metadata.name).toBe("there");
-    expect(server.asked).toEqual([]);
+    expect(server.requested).toEqual([]);
   });
 });
 
@@ -194,10 +194,10 @@ describe("the key index with watches", () => {
     if (watch === undefined) throw new TypeError("not watched");
     // Nothing is known of it yet.
     expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["old"] });
-    const asked = server.asked.length;
+    const requested = server.requested.length;
     Object.assign(watch, { isSynced: true, names: ["new"] });
     expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["new"] });
-    expect(server.asked).toHaveLength(asked);
+    expect(server.requested).toHaveLength(requested);
     expect(keys.watched).toBe(1);
   });
 
@@ -251,7 +251,7 @@ describe("the key index", () => {
       server.nowMs = atMs;
       expect(await keys.keysOf(secret)).toEqual({ kind: "keys", keys: ["a.pem", "b.pem"] });
     }
-    expect(server.asked).toHaveLength(2);
+    expect(server.requested).toHaveLength(2);
     expect(keys.size).toBe(1);
   });
 
@@ -319,7 +319,7 @@ describe("access", () => {
       annotations: {},
       denied: [],
       want: "allowed",
-      asked: ["get clusterbundles", "use shares", "use sharedsecrets"],
+      requested: ["get clusterbundles", "use shares", "use sharedsecrets"],
     },
     {
       name: "labelled, and a Share may not be used",
@@ -327,7 +327,7 @@ describe("access", () => {
       annotations: {},
       denied: ["two"],
       want: "denied",
-      asked: ["get clusterbundles", "use shares", "use sharedsecrets"],
+      requested: ["get clusterbundles", "use shares", "use sharedsecrets"],
     },
     {
       name: "named",
@@ -335,11 +335,11 @@ describe("access", () => {
       annotations: { "inject-cluster-bundle": "cluster" },
       denied: ["two"],
       want: "allowed",
-      asked: ["get clusterbundles"],
+      requested: ["get clusterbundles"],
     },
   ])(
     "[security/122] the Shares of a bundle that is $name",
-    async ({ labels, annotations, denied, want, asked }) => {
+    async ({ labels, annotations, denied, want, requested }) => {
       const server = new FakeServer();
       const apiVersion = "sharedresource.openshift.io/v1alpha1";
       const shares = [{ name: "one" }, { name: "two", kind: "SharedSecret", apiVersion }];
@@ -350,7 +350,7 @@ describe("access", () => {
       const reviewed = server.reviews.map(
         (each) => (each as { resourceAttributes: { verb: string; resource: string } }).resourceAttributes,
       );
-      expect(reviewed.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(asked);
+      expect(reviewed.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual(requested);
     },
   );
 
@@ -377,7 +377,7 @@ describe("access", () => {
     server.isAllowed = false;
     const readers = readersOf(server, { clusterBundles: [aClusterBundle("cluster", always)] });
     await gatherFacts(podFor({ "inject-cluster-bundle": "hidden" }), readers);
-    expect(server.asked).toEqual([]);
+    expect(server.requested).toEqual([]);
   });
 });
 
@@ -389,7 +389,7 @@ describe("references", () => {
     const spec = { entitlements: [{ ...reference, namespace: "vault" }] };
     const readers = readersOf(server, { bundles: [{ ...crossing, spec } as Bundle] });
     await gatherFacts(podFor({ "inject-bundle": "crossing" }), readers);
-    expect(server.asked).toEqual([]);
+    expect(server.requested).toEqual([]);
   });
 
   test("a Bundle and a ClusterBundle of one name do not stand in each other's way", async () => {
@@ -432,7 +432,7 @@ describe("references", () => {
     for (const { spec } of many)
       for (const { name } of spec.entitlements ?? []) server.objects.set(`Secret app/${name}`, { data: {} });
     const facts = await gatherFacts(request, readers);
-    expect(server.asked).toHaveLength(256);
+    expect(server.requested).toHaveLength(256);
     const { admission } = decideInjection(request.pod, facts, readSubscriptionSettings({}));
     expect(admission).toMatchObject({ kind: "deny", causes: [{ reason: "TooManyReferences" }] });
   });
@@ -455,7 +455,7 @@ describe("references", () => {
     const request = podFor({ "inject-bundle": "b" });
     const facts = await gatherFacts(request, { ...readersOf(server, {}), bundles });
     const { admission } = decideInjection(request.pod, facts, readSubscriptionSettings({}));
-    expect(server.asked).toEqual(["Secret app/s1"]);
+    expect(server.requested).toEqual(["Secret app/s1"]);
     expect(JSON.stringify(admission)).toContain('{\\"bundles\\":{\\"b\\":1}}');
     expect(JSON.stringify(admission)).not.toContain("s2");
   });
@@ -465,13 +465,13 @@ describe("references", () => {
     const readers = readersOf(server, { bundles: [aBundle("b", "s")] });
     const request = { ...podFor({ "inject-bundle": "b" }), signal: AbortSignal.abort() };
     await expect(gatherFacts(request, readers)).rejects.toThrow("abort");
-    expect(server.asked).toEqual([]);
+    expect(server.requested).toEqual([]);
   });
 
   test("[subscription-injection/AC-E1] nothing is read for a mirror pod", async () => {
     const server = new FakeServer();
     const readers = readersOf(server, {});
     await gatherFacts(podFor({ "inject-bundle": "b", "kubernetes.io/config.mirror": "x" }), readers);
-    expect(server.asked).toEqual([]);
+    expect(server.requested).toEqual([]);
   });
 });

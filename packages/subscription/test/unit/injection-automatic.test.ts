@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 
-import { aPod, decide, type World } from "../support/injection-cases.ts";
+import { aPod, decide, type State } from "../support/injection-cases.ts";
 
 const auto = (secret: string) => ({ isAuto: true, entitlements: [{ name: secret }] });
-const world: World = {
+const scene: State = {
   bundles: { a: auto("sa"), b: auto("sb"), c: auto("sc"), quiet: { entitlements: [{ name: "sq" }] } },
   secrets: { "app/sa": ["a"], "app/sb": ["b"], "app/sc": ["c"], "app/sq": ["q"] },
 };
-const clusterWide: World = {
+const clusterWide: State = {
   clusterBundles: {
     x: { isAuto: true, entitlements: [{ name: "s", namespace: "vault" }] },
   },
@@ -30,7 +30,7 @@ describe("always-inject bundles", () => {
     { id: "AC-C8", annotations: { "allow-bundles": "quiet,a" }, want: ["a"] },
     { id: "AC-C11", annotations: { "inject-bundle": "a" }, want: ["a", "b", "c"] },
   ])("[subscription-injection/$id] $annotations gives $want", ({ annotations, want }) => {
-    const { generations, patch } = decide(aPod({ annotations }), world);
+    const { generations, patch } = decide(aPod({ annotations }), scene);
     expect(injectedNames(generations)).toEqual(want);
     expect(patch.length === 0).toBe(want.length === 0);
   });
@@ -39,7 +39,7 @@ describe("always-inject bundles", () => {
     "[subscription-injection/AC-C2] the label value %j injects nothing",
     (label) => {
       const bundle = { entitlements: [{ name: "sa" }], ...(label === undefined ? {} : { label }) };
-      expect(decide(aPod(), { ...world, bundles: { a: bundle } }).patch).toEqual([]);
+      expect(decide(aPod(), { ...scene, bundles: { a: bundle } }).patch).toEqual([]);
       const ofCluster = {
         entitlements: [{ name: "s", namespace: "vault" }],
         ...(label === undefined ? {} : { label }),
@@ -50,16 +50,16 @@ describe("always-inject bundles", () => {
 
   test("[subscription-injection/AC-C17] a label that goes stops the injection in the same generation", () => {
     const bundle = { entitlements: [{ name: "sa" }], generation: 7 };
-    const labelled = decide(aPod(), { ...world, bundles: { a: { ...bundle, label: "true" } } });
+    const labelled = decide(aPod(), { ...scene, bundles: { a: { ...bundle, label: "true" } } });
     expect(labelled.generations).toBe('{"bundles":{"a":7}}');
-    expect(decide(aPod(), { ...world, bundles: { a: bundle } }).patch).toEqual([]);
+    expect(decide(aPod(), { ...scene, bundles: { a: bundle } }).patch).toEqual([]);
   });
 
   test("[subscription-injection/AC-C9] the lists of the two kinds do not touch each other", () => {
-    const both: World = {
+    const both: State = {
       bundles: { x: auto("sa") },
       clusterBundles: clusterWide.clusterBundles ?? {},
-      secrets: { ...world.secrets, ...clusterWide.secrets },
+      secrets: { ...scene.secrets, ...clusterWide.secrets },
     };
     const one = decide(aPod({ annotations: { "deny-bundles": "*" } }), both).generations;
     expect(one).toBe('{"clusterBundles":{"x":1}}');
@@ -69,7 +69,7 @@ describe("always-inject bundles", () => {
 
   test("[subscription-injection/AC-C10] [security/29] named and denied at once: injected with a warning", () => {
     const annotations = { "inject-bundle": "a", "deny-bundles": "*" };
-    const { generations, warnings } = decide(aPod({ annotations }), world);
+    const { generations, warnings } = decide(aPod({ annotations }), scene);
     expect(injectedNames(generations)).toEqual(["a"]);
     expect(warnings).toEqual(['Bundle "a" is named and denied; it is injected']);
   });
@@ -109,15 +109,15 @@ describe("always-inject bundles", () => {
     "[subscription-injection/AC-C13] a bundle whose Secret is %s is skipped with a warning",
     (state) => {
       const { generations, warnings } = decide(aPod(), {
-        ...world,
-        secrets: { ...world.secrets, "app/sb": state },
+        ...scene,
+        secrets: { ...scene.secrets, "app/sb": state },
       });
       expect(injectedNames(generations)).toEqual(["a", "c"]);
       expect(warnings.join()).toContain('Bundle "b" is skipped');
     },
   );
 
-  const overlapping: World = { ...world, secrets: { ...world.secrets, "app/sb": ["a"] } };
+  const overlapping: State = { ...scene, secrets: { ...scene.secrets, "app/sb": ["a"] } };
 
   const rejecting = { settings: { conflictPolicy: "Reject" } } as const;
 
@@ -160,8 +160,8 @@ describe("always-inject bundles", () => {
 
   test("[subscription-injection/AC-C18] named ones come first, labelled ones by name", () => {
     const { pod } = decide(aPod({ annotations: { "inject-bundle": "quiet" } }), {
-      ...world,
-      bundles: { ...world.bundles, c: { entitlements: [{ name: "sc" }] } },
+      ...scene,
+      bundles: { ...scene.bundles, c: { entitlements: [{ name: "sc" }] } },
     });
     expect(JSON.stringify(pod.spec.volumes)).toMatch(/sq.*sa.*sb/);
   });

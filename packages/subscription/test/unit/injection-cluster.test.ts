@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 
-import { aPod, decide, ePath, rPath, type World } from "../support/injection-cases.ts";
+import { aPod, decide, ePath, rPath, type State } from "../support/injection-cases.ts";
 
 const entitlement = (name: string) => ({ name, namespace: "vault" });
-const world: World = {
+const state: State = {
   clusterBundles: {
     cluster: { entitlements: [entitlement("s1")], repos: [entitlement("r1")] },
     extra: { generation: 4, entitlements: [entitlement("s2")], repos: [entitlement("r2")] },
@@ -20,7 +20,7 @@ const sharedresource = { settings: { profile: "sharedresource" } };
 
 describe("ClusterBundles that a pod names", () => {
   test("[subscription-injection/AC-B1] CSI volume, mount and generation", () => {
-    const { pod, generations } = decide(naming("plain"), world);
+    const { pod, generations } = decide(naming("plain"), state);
     expect(pod.spec.volumes).toEqual([
       {
         name: "etc-pki-entitlement",
@@ -38,7 +38,7 @@ describe("ClusterBundles that a pod names", () => {
   });
 
   test("[subscription-injection/AC-B2] two bundles in profile seed: sources as JSON text", () => {
-    const { pod, generations } = decide(naming("cluster,extra"), world);
+    const { pod, generations } = decide(naming("cluster,extra"), state);
     expect(pod.spec.volumes).toMatchObject([
       {
         name: "yum-repo",
@@ -65,7 +65,7 @@ describe("ClusterBundles that a pod names", () => {
 
   test("[subscription-injection/AC-B3,AC-B5] without permission one text, whether the bundle exists or not", () => {
     const text = (name: string): string =>
-      decide(naming(name), { ...world, denied: ["plain", "absent"] }).message;
+      decide(naming(name), { ...state, denied: ["plain", "absent"] }).message;
     expect(text("plain")).toContain(
       'AccessDenied: ClusterBundle "plain" not found or not permitted for service account "default" in "app"',
     );
@@ -73,13 +73,13 @@ describe("ClusterBundles that a pod names", () => {
   });
 
   test("[subscription-injection/AC-B4] absent, with permission by name", () => {
-    expect(decide(naming("missing"), world).message).toContain(
+    expect(decide(naming("missing"), state).message).toContain(
       'ClusterBundleNotFound: ClusterBundle "missing" not found',
     );
   });
 
   test("[subscription-injection/AC-B11] a conflict names bundles and key, but no Secret", () => {
-    const { message } = decide(naming("plain,same"), world);
+    const { message } = decide(naming("plain,same"), state);
     expect(message).toContain(
       'EntitlementKeyConflict: key "a.pem" is provided by cluster bundles "plain" and "same"',
     );
@@ -91,7 +91,7 @@ describe("ClusterBundles that a pod names", () => {
       { type: "Invalid", status: "True", reason: "ReferenceNotFound", message: "Secret vault/s1 not found" },
     ];
     const { message } = decide(naming("bad"), {
-      ...world,
+      ...state,
       clusterBundles: { bad: { entitlements: [entitlement("s1")], conditions } },
     });
     expect(message).toContain('BundleInvalid: ClusterBundle "bad" is invalid (ReferenceNotFound)');
@@ -106,14 +106,14 @@ describe("ClusterBundles that a pod names", () => {
     },
   ])("[subscription-injection/AC-B13] $name: not ready, retry", ({ given }) => {
     const { message } = decide(naming("late"), {
-      ...world,
+      ...state,
       clusterBundles: { late: { entitlements: [entitlement("s1")], ...given } },
     });
     expect(message).toContain('BundleNotReady: ClusterBundle "late" is not ready yet; retry');
   });
 
   test("[subscription-injection/AC-B15] profile sharedresource, one share: a directory", () => {
-    const { pod } = decide(naming("plain"), { ...world, ...sharedresource });
+    const { pod } = decide(naming("plain"), { ...state, ...sharedresource });
     expect(pod.spec.volumes).toEqual([
       {
         name: "etc-pki-entitlement",
@@ -130,7 +130,7 @@ describe("ClusterBundles that a pod names", () => {
   });
 
   test("[subscription-injection/AC-B16] profile sharedresource with a repository: file by file", () => {
-    const { pod } = decide(naming("cluster"), { ...world, ...sharedresource });
+    const { pod } = decide(naming("cluster"), { ...state, ...sharedresource });
     expect(pod.spec.volumes).toMatchObject([
       {
         name: "yum-repo",
@@ -145,7 +145,7 @@ describe("ClusterBundles that a pod names", () => {
   });
 
   test("[subscription-injection/AC-B17] profile sharedresource, two shares: two volumes, files, a warning", () => {
-    const { pod, warnings } = decide(naming("plain,other"), { ...world, ...sharedresource });
+    const { pod, warnings } = decide(naming("plain,other"), { ...state, ...sharedresource });
     const names = pod.spec.volumes?.map(({ name }) => name) ?? [];
     expect(names).toEqual([
       "etc-pki-entitlement",
@@ -161,7 +161,7 @@ describe("ClusterBundles that a pod names", () => {
   test.each(["seed", "sharedresource"])(
     "[subscription-injection/AC-B19] attributes are strings in %s",
     (profile) => {
-      const { pod } = decide(naming("cluster,extra"), { ...world, settings: { profile } });
+      const { pod } = decide(naming("cluster,extra"), { ...state, settings: { profile } });
       const values = (pod.spec.volumes ?? []).flatMap((volume) =>
         Object.values(
           (volume as unknown as { csi: { volumeAttributes: Record<string, unknown> } }).csi.volumeAttributes,
@@ -174,9 +174,9 @@ describe("ClusterBundles that a pod names", () => {
 
   test("renamed keys of a share are mounted one by one from a volume of their own", () => {
     const { pod } = decide(naming("plain,renamed"), {
-      ...world,
+      ...state,
       clusterBundles: {
-        ...world.clusterBundles,
+        ...state.clusterBundles,
         renamed: { entitlements: [{ ...entitlement("s3"), prefix: "three-" }] },
       },
     });

@@ -10,11 +10,11 @@ import {
   type SeenPod,
   tokenMount,
   withDefaults,
-  type World,
+  type State,
 } from "../support/injection-cases.ts";
 import { applyPatch } from "../support/json-patch.ts";
 
-const world: World = {
+const state: State = {
   bundles: {
     local: { entitlements: [{ name: "s1" }], repos: [{ name: "r1" }] },
     plain: { entitlements: [{ name: "s1" }] },
@@ -27,8 +27,8 @@ const world: World = {
   secrets: { "app/s1": ["a.pem"], "app/s2": ["b.pem"], "vault/s3": ["c.pem"], "vault/s4": ["a.pem"] },
   configMaps: { "app/r1": ["redhat.repo", "satellite.repo"] },
 };
-const autoWorld: World = {
-  ...world,
+const autoState: State = {
+  ...state,
   bundles: { plain: { isAuto: true, entitlements: [{ name: "s1" }] } },
   clusterBundles: {},
 };
@@ -41,7 +41,7 @@ describe("volume names", () => {
   const foreign = { name: "etc-pki-entitlement", emptyDir: {} };
 
   test("[subscription-injection/AC-D1] [security/31] a foreign volume of our name stays, ours gets a hash", () => {
-    const { pod } = decide(naming("plain", { volumes: [foreign] }), world);
+    const { pod } = decide(naming("plain", { volumes: [foreign] }), state);
     expect(pod.spec.volumes?.[0]).toEqual(foreign);
     const name = pod.spec.volumes?.[1]?.name;
     expect(name).toMatch(/^etc-pki-entitlement-[0-9a-f]{8}$/);
@@ -49,8 +49,8 @@ describe("volume names", () => {
   });
 
   test("[subscription-injection/AC-D1] somebody who takes the hashed name too does not get in the way", () => {
-    const first = decide(naming("plain", { volumes: [foreign] }), world).pod.spec.volumes?.[1]?.name ?? "";
-    const { pod } = decide(naming("plain", { volumes: [foreign, { name: first, emptyDir: {} }] }), world);
+    const first = decide(naming("plain", { volumes: [foreign] }), state).pod.spec.volumes?.[1]?.name ?? "";
+    const { pod } = decide(naming("plain", { volumes: [foreign, { name: first, emptyDir: {} }] }), state);
     const names = pod.spec.volumes?.map(({ name }) => name) ?? [];
     expect(new Set(names).size).toBe(3);
   });
@@ -65,7 +65,7 @@ describe("mounts of others", () => {
     { id: "security/30", mountPath: "run/secrets/etc-pki-entitlement" },
     { id: "security/30", mountPath: `${ePath}/below` },
   ])("[$id] $mountPath is taken: a named bundle is refused", ({ mountPath }) => {
-    const { message } = decide(naming("plain", mounting({ name: "mine", mountPath })), world);
+    const { message } = decide(naming("plain", mounting({ name: "mine", mountPath })), state);
     expect(message).toContain(`MountPathConflict: container "main" already mounts "${ePath}`);
   });
 
@@ -73,7 +73,7 @@ describe("mounts of others", () => {
     const spec = {
       containers: [{ name: "main", volumeMounts: [{ name: "mine", mountPath: ePath }] }, { name: "b" }],
     };
-    const { pod, warnings } = decide(aPod({ spec }), autoWorld);
+    const { pod, warnings } = decide(aPod({ spec }), autoState);
     expect(mountsOf(pod)).toEqual([{ name: "mine", mountPath: ePath }]);
     expect(mountsOf(pod, 1)).toEqual([{ name: "etc-pki-entitlement", mountPath: ePath }]);
     expect(warnings.join()).toContain('container "main"');
@@ -82,7 +82,7 @@ describe("mounts of others", () => {
   test("[subscription-injection/AC-D3] if no container is left, the pod gets neither volume nor record", () => {
     const { patch, warnings } = decide(
       aPod({ spec: mounting({ name: "mine", mountPath: ePath }) }),
-      autoWorld,
+      autoState,
     );
     expect(patch).toEqual([]);
     expect(warnings).toHaveLength(1);
@@ -92,15 +92,15 @@ describe("mounts of others", () => {
     const own = { name: "etc-pki-entitlement", projected: { sources: [{ secret: { name: "mine" } }] } };
     const volumeMounts = [{ name: own.name, mountPath: ePath }];
     const spec = { volumes: [own], containers: [{ name: "main", volumeMounts }, { name: "b" }] };
-    const first = decide(aPod({ spec }), autoWorld);
+    const first = decide(aPod({ spec }), autoState);
     expect(first.pod.spec.volumes?.[0]).toEqual(own);
     expect(mountsOf(first.pod)).toEqual(volumeMounts);
     expect(mountsOf(first.pod, 1)).toHaveLength(1);
-    expect(decide(withDefaults(first.pod), autoWorld).patch).toEqual([]);
+    expect(decide(withDefaults(first.pod), autoState).patch).toEqual([]);
   });
 
   test("a mount above our paths is fine", () => {
-    const { decision } = decide(naming("plain", mounting({ name: "mine", mountPath: "/run" })), world);
+    const { decision } = decide(naming("plain", mounting({ name: "mine", mountPath: "/run" })), state);
     expect(decision.result).toBe("injected");
   });
 });
@@ -110,7 +110,7 @@ describe("layouts", () => {
     { id: "AC-D5", mount: tokenMount },
     { id: "AC-D7", mount: { name: "aws", mountPath: "/var/run/secrets/eks.amazonaws.com/serviceaccount" } },
   ])("[subscription-injection/$id] a token below /var/run/secrets: repositories are files", ({ mount }) => {
-    const { pod, warnings } = decide(naming("local", mounting(mount)), world);
+    const { pod, warnings } = decide(naming("local", mounting(mount)), state);
     expect(mountsOf(pod)).toEqual([
       mount,
       { name: "yum-repo", mountPath: `${rPath}/redhat.repo`, subPath: "redhat.repo" },
@@ -122,14 +122,14 @@ describe("layouts", () => {
 
   test("[subscription-injection/AC-D6] each container has its own layout", () => {
     const spec = { containers: [{ name: "a", volumeMounts: [tokenMount] }, { name: "b" }] };
-    const { pod } = decide(naming("local", spec), world);
+    const { pod } = decide(naming("local", spec), state);
     expect(mountsOf(pod)).toHaveLength(4);
     expect(mountsOf(pod, 1)[0]).toEqual({ name: "yum-repo", mountPath: rPath });
   });
 
   test("[subscription-injection/AC-D8] a forced directory over a token warns and does as configured", () => {
     const { pod, warnings } = decide(naming("local", mounting(tokenMount)), {
-      ...world,
+      ...state,
       settings: { repoLayout: "directory" },
     });
     expect(mountsOf(pod)[1]).toEqual({ name: "yum-repo", mountPath: rPath });
@@ -137,20 +137,20 @@ describe("layouts", () => {
   });
 
   test("forced files without a token", () => {
-    const { pod } = decide(naming("local"), { ...world, settings: { repoLayout: "files" } });
+    const { pod } = decide(naming("local"), { ...state, settings: { repoLayout: "files" } });
     expect(mountsOf(pod)[0]).toMatchObject({ mountPath: `${rPath}/redhat.repo` });
   });
 
   test("[subscription-injection/AC-D9] repositories without redhat.repo warn", () => {
-    const { warnings } = decide(naming("local"), { ...world, configMaps: { "app/r1": ["other.repo"] } });
+    const { warnings } = decide(naming("local"), { ...state, configMaps: { "app/r1": ["other.repo"] } });
     expect(warnings.join()).toContain("redhat.repo");
   });
 
   test("[subscription-injection/AC-D10] a pod without lists and maps gets them", () => {
     const pod = { metadata: {}, spec: { containers: [{ name: "main" }] } };
     const named = { ...pod, metadata: { annotations: { [`${domain}/inject-bundle`]: "plain" } } };
-    expect(decide(named, world).pod.spec.volumes).toHaveLength(1);
-    const bare = decide(pod, autoWorld);
+    expect(decide(named, state).pod.spec.volumes).toHaveLength(1);
+    const bare = decide(pod, autoState);
     expect(bare.patch).toEqual([
       { op: "add", path: "/spec/volumes", value: expect.any(Array) as unknown },
       { op: "add", path: "/spec/containers/0/volumeMounts", value: expect.any(Array) as unknown },
@@ -163,18 +163,18 @@ describe("a second call", () => {
   test.each(["plain", "local", "local,other"])(
     "[subscription-injection/AC-D11] changes nothing after %s",
     (names) => {
-      const first = decide(naming(names, mounting(tokenMount)), world);
-      const second = decide(withDefaults(first.pod), world);
+      const first = decide(naming(names, mounting(tokenMount)), state);
+      const second = decide(withDefaults(first.pod), state);
       expect(second.decision.result).toBe("injected");
       expect(second.patch).toEqual([]);
     },
   );
 
   test("[subscription-injection/AC-D12] patches only a container that was added meanwhile", () => {
-    const { pod } = decide(naming("plain"), world);
+    const { pod } = decide(naming("plain"), state);
     const containers = [...pod.spec.containers, { name: "late" }];
     const volumes = [...(pod.spec.volumes ?? []), { name: "late", emptyDir: {} }];
-    const { patch } = decide({ ...pod, spec: { ...pod.spec, volumes, containers } }, world);
+    const { patch } = decide({ ...pod, spec: { ...pod.spec, volumes, containers } }, state);
     expect(patch).toEqual([
       {
         op: "add",
@@ -189,12 +189,12 @@ describe("the generations annotation", () => {
   const forged = { "bundle-generations": '{"bundles":{"plain":99}}' };
 
   test("[subscription-injection/AC-D13] [security/32] a forged value is overwritten", () => {
-    const { generations } = decide(aPod({ annotations: { ...forged, "inject-bundle": "plain" } }), world);
+    const { generations } = decide(aPod({ annotations: { ...forged, "inject-bundle": "plain" } }), state);
     expect(generations).toBe('{"bundles":{"plain":1}}');
   });
 
   test("[subscription-injection/AC-D14] [security/32] a forged value with nothing to inject is removed", () => {
-    const { generations, patch } = decide(aPod({ annotations: { ...forged, mine: "1" } }), world);
+    const { generations, patch } = decide(aPod({ annotations: { ...forged, mine: "1" } }), state);
     expect(generations).toBeUndefined();
     expect(patch).toEqual([
       { op: "remove", path: "/metadata/annotations/subscription.openshift.io~1bundle-generations" },
@@ -202,8 +202,8 @@ describe("the generations annotation", () => {
   });
 
   test("[subscription-injection/AC-D15] the dump of an injected pod gets the current volume and generation", () => {
-    const old = decide(naming("plain", mounting(tokenMount)), world).pod;
-    const changed: World = {
+    const old = decide(naming("plain", mounting(tokenMount)), state).pod;
+    const changed: State = {
       bundles: { plain: { generation: 2, entitlements: [{ name: "s9" }] } },
       secrets: { "app/s9": ["z.pem"] },
     };
@@ -217,9 +217,9 @@ describe("the generations annotation", () => {
 
   test("[subscription-injection/AC-D15] volumes and mounts that are not needed any more go with the dump", () => {
     const mixed = aPod({ annotations: { "inject-bundle": "plain", "inject-cluster-bundle": "cluster" } });
-    const old = withDefaults(decide(mixed, world).pod);
+    const old = withDefaults(decide(mixed, state).pod);
     const annotations = { ...old.metadata.annotations, [`${domain}/inject-cluster-bundle`]: "" };
-    const { pod } = decide({ ...old, metadata: { annotations } }, world);
+    const { pod } = decide({ ...old, metadata: { annotations } }, state);
     expect(pod.spec.volumes).toHaveLength(1);
     expect(mountsOf(pod)).toEqual([{ name: "etc-pki-entitlement", mountPath: ePath }]);
   });
@@ -230,20 +230,20 @@ describe("both kinds in one pod", () => {
     aPod({ annotations: { "inject-bundle": "plain", "inject-cluster-bundle": clusterName } });
 
   test("[subscription-injection/AC-D16] files from both, both recorded", () => {
-    const { pod, generations, warnings } = decide(mixed("cluster"), world);
+    const { pod, generations, warnings } = decide(mixed("cluster"), state);
     expect(mountsOf(pod)).toMatchObject([{ mountPath: `${ePath}/a.pem` }, { mountPath: `${ePath}/c.pem` }]);
     expect(generations).toBe('{"bundles":{"plain":1},"clusterBundles":{"cluster":1}}');
     expect(warnings.join()).toContain("rotation");
   });
 
   test("[subscription-injection/AC-D17] a common key is a conflict", () => {
-    expect(decide(mixed("clash"), world).message).toContain(
+    expect(decide(mixed("clash"), state).message).toContain(
       'EntitlementKeyConflict: key "a.pem" is provided by Bundle "plain" and ClusterBundle "clash"',
     );
   });
 
   test("mixedScopes Reject refuses them", () => {
-    const { message } = decide(mixed("cluster"), { ...world, settings: { mixedScopes: "Reject" } });
+    const { message } = decide(mixed("cluster"), { ...state, settings: { mixedScopes: "Reject" } });
     expect(message).toContain("MixedScopes");
   });
 });
@@ -278,10 +278,10 @@ describe("the patch", () => {
       volumeMounts: [tokenMount],
     }));
     const spec = { containers, initContainers: [{ name: "init" }], volumes: [{ name: "kube-api-access-x" }] };
-    const three: World = {
-      ...world,
-      bundles: { ...world.bundles, third: { entitlements: [{ name: "s5" }] } },
-      secrets: { ...world.secrets, "app/s5": ["e.pem"] },
+    const three: State = {
+      ...state,
+      bundles: { ...state.bundles, third: { entitlements: [{ name: "s5" }] } },
+      secrets: { ...state.secrets, "app/s5": ["e.pem"] },
     };
     const { patch, generations } = decide(naming("plain,other,third", spec), three);
     expect(generations).toBe('{"bundles":{"other":1,"plain":1,"third":1}}');
@@ -300,7 +300,7 @@ describe("the patch", () => {
   });
 
   test("[subscription-injection/AC-D20] [security/51] slashes and tildes of annotations are escaped", () => {
-    const { patch } = decide(aPod({ annotations: { "a~b/c": "x", "inject-bundle": "plain" } }), world);
+    const { patch } = decide(aPod({ annotations: { "a~b/c": "x", "inject-bundle": "plain" } }), state);
     expect(patch.map(({ path }) => path)).toContain(
       "/metadata/annotations/subscription.openshift.io~1bundle-generations",
     );
@@ -321,7 +321,7 @@ describe("the patch", () => {
       volumeMounts: [tokenMount],
     }));
     const keys = Array.from({ length: 20 }, (_, at) => `file-${at}.repo`);
-    const { message } = decide(naming("local", { containers }), { ...world, configMaps: { "app/r1": keys } });
+    const { message } = decide(naming("local", { containers }), { ...state, configMaps: { "app/r1": keys } });
     expect(message).toContain("PatchTooLarge");
   });
 });

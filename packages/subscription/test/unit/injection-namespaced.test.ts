@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { aPod, decide, ePath, rPath, type World } from "../support/injection-cases.ts";
+import { aPod, decide, ePath, rPath, type State } from "../support/injection-cases.ts";
 
-const two: World = {
+const two: State = {
   bundles: {
     local: { generation: 2, entitlements: [{ name: "local-entitlement" }], repos: [{ name: "local-repo" }] },
     driver: {
@@ -15,7 +15,7 @@ const two: World = {
   configMaps: { "app/local-repo": ["redhat.repo"], "app/driver-repo": ["driver.repo"] },
 };
 
-const one: World = {
+const one: State = {
   bundles: { local: { generation: 2, entitlements: [{ name: "local-entitlement" }] } },
   secrets: { "app/local-entitlement": ["a.pem"] },
 };
@@ -88,7 +88,7 @@ describe("Bundles that a pod names", () => {
     {
       id: "AC-A8",
       says: 'EntitlementKeyConflict: key "x.pem" is provided by bundles "a" and "b"',
-      world: {
+      state: {
         bundles: { a: { entitlements: [{ name: "s1" }] }, b: { entitlements: [{ name: "s2" }] } },
         secrets: { "app/s1": ["x.pem"], "app/s2": ["x.pem"] },
       },
@@ -96,7 +96,7 @@ describe("Bundles that a pod names", () => {
     {
       id: "AC-A9",
       says: 'EntitlementKeyConflict: key "x.pem" is provided by two objects of bundle "b"',
-      world: {
+      state: {
         bundles: {
           a: { entitlements: [{ name: "s3" }] },
           b: { entitlements: [{ name: "s1" }, { name: "s2" }] },
@@ -107,13 +107,13 @@ describe("Bundles that a pod names", () => {
     {
       id: "AC-A10",
       says: 'RepositoryKeyConflict: key "redhat.repo" is provided by bundles "a" and "b"',
-      world: {
+      state: {
         bundles: { a: { repos: [{ name: "r1" }] }, b: { repos: [{ name: "r2" }] } },
         configMaps: { "app/r1": ["redhat.repo"], "app/r2": ["redhat.repo"] },
       },
     },
-  ])("[subscription-injection/$id] $says", ({ says, world }) => {
-    const { message } = decide(aPod({ annotations: { "inject-bundle": "a,b" } }), world);
+  ])("[subscription-injection/$id] $says", ({ says, state }) => {
+    const { message } = decide(aPod({ annotations: { "inject-bundle": "a,b" } }), state);
     expect(message).toContain(says);
     expect(message).toContain("items or a prefix");
   });

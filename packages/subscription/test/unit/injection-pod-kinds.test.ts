@@ -14,10 +14,10 @@ import {
   type SeenPod,
   tokenMount,
   withDefaults,
-  type World,
+  type State,
 } from "../support/injection-cases.ts";
 
-const world: World = {
+const state: State = {
   bundles: {
     local: { entitlements: [{ name: "s1" }], repos: [{ name: "r1" }] },
     plain: { entitlements: [{ name: "s1" }] },
@@ -31,7 +31,7 @@ const world: World = {
   secrets: { "app/s1": ["a.pem"], "app/gone": "missing", "vault/s1": ["a.pem"], "app/locked": "forbidden" },
   configMaps: { "app/r1": ["redhat.repo"] },
 };
-const autoWorld: World = {
+const autoState: State = {
   bundles: { plain: { isAuto: true, entitlements: [{ name: "s1" }] } },
   secrets: { "app/s1": ["a.pem"] },
 };
@@ -42,24 +42,24 @@ const windows = [{ os: { name: "windows" } }, { nodeSelector: { "kubernetes.io/o
 describe("kinds of pods", () => {
   test("[subscription-injection/AC-E1] [security/52] a mirror pod is left alone", () => {
     const annotations = { "inject-bundle": "nope", "kubernetes.io/config.mirror": "x" };
-    expect(decide(aPod({ annotations }), world).decision.admission).toEqual({ kind: "allow" });
+    expect(decide(aPod({ annotations }), state).decision.admission).toEqual({ kind: "allow" });
   });
 
   test.each(windows)(
     "[subscription-injection/AC-E2] [security/52] a Windows pod: refused when named, else skipped",
     (spec) => {
-      expect(decide(naming("plain", spec), world).message).toContain("UnsupportedOS");
-      expect(decide(aPod({ spec }), autoWorld).patch).toEqual([]);
+      expect(decide(naming("plain", spec), state).message).toContain("UnsupportedOS");
+      expect(decide(aPod({ spec }), autoState).patch).toEqual([]);
     },
   );
 
   test("[subscription-injection/AC-E3] [security/52] a hostNetwork pod is injected", () => {
-    expect(decide(naming("plain", { hostNetwork: true }), world).decision.result).toBe("injected");
+    expect(decide(naming("plain", { hostNetwork: true }), state).decision.result).toBe("injected");
   });
 
   test("[subscription-injection/AC-E9] ephemeral containers of a new pod are not touched", () => {
     const spec = { ephemeralContainers: [{ name: "debug" }] };
-    expect(decide(naming("plain", spec), world).pod.spec.ephemeralContainers).toEqual(
+    expect(decide(naming("plain", spec), state).pod.spec.ephemeralContainers).toEqual(
       spec.ephemeralContainers,
     );
   });
@@ -73,7 +73,7 @@ describe("kinds of pods", () => {
     },
     { name: "containers that are not objects", object: { spec: { containers: [null, 3, "x"] } } },
   ])("$name instead of a pod does no harm", ({ object }) => {
-    for (const each of [world, autoWorld]) {
+    for (const each of [state, autoState]) {
       const pod = viewPod(object);
       const { admission } = decideInjection(pod, factsOf(each, pod), readSubscriptionSettings({}));
       expect(admission.kind).toBe("allow");
@@ -83,10 +83,10 @@ describe("kinds of pods", () => {
 
 describe("references", () => {
   test("[subscription-injection/AC-E14] another namespace is refused, although its Secret exists", () => {
-    const { message } = decide(naming("crossing"), world);
+    const { message } = decide(naming("crossing"), state);
     expect(message).toContain('CrossNamespaceReference: Bundle "crossing"');
     expect(message).not.toContain("vault");
-    expect(decide(naming("stating"), world).decision.result).toBe("injected");
+    expect(decide(naming("stating"), state).decision.result).toBe("injected");
   });
 
   test.each([
@@ -94,11 +94,11 @@ describe("references", () => {
     { names: "picky", says: 'ReferenceNotFound: Secret "s1" of Bundle "picky" has no key "nope"' },
     { names: "locked", says: "ReferenceForbidden: the operator is not permitted to read" },
   ])("[subscription-injection/AC-E15] $says", ({ names, says }) => {
-    expect(decide(naming(names), world).message).toContain(says);
+    expect(decide(naming(names), state).message).toContain(says);
   });
 
   test("[subscription-injection/AC-E16] a missing optional reference is an optional source", () => {
-    expect(decide(naming("lax"), world).pod.spec.volumes).toEqual([
+    expect(decide(naming("lax"), state).pod.spec.volumes).toEqual([
       {
         name: "etc-pki-entitlement",
         projected: { sources: [{ secret: { name: "gone", optional: true } }, { secret: { name: "s1" } }] },
@@ -116,7 +116,7 @@ describe("new ephemeral containers", () => {
   const decideOn = (old: SeenPod, debug: object = {}) =>
     seen(debugged(old, debug), decideEphemeral(debugged(old, debug), old, settings));
   const injectedPod = (names: string, spec: object = {}): SeenPod =>
-    withDefaults(decide(naming(names, spec), world).pod);
+    withDefaults(decide(naming(names, spec), state).pod);
   const eMount = { name: "etc-pki-entitlement", mountPath: ePath };
 
   test("[subscription-injection/AC-E6] get the directories of the pod, and nothing else changes", () => {
@@ -167,16 +167,16 @@ describe("settings", () => {
   });
 
   test("name every field at fault", () => {
-    const faulty = { profile: "none", repoLayout: "spiral", unknown: true };
-    expect(() => readSubscriptionSettings(faulty)).toThrow(SubscriptionSettingsError);
-    expect(() => readSubscriptionSettings(faulty)).toThrow(/profile.*repoLayout.*unknown/s);
+    const invalid = { profile: "none", repoLayout: "spiral", unknown: true };
+    expect(() => readSubscriptionSettings(invalid)).toThrow(SubscriptionSettingsError);
+    expect(() => readSubscriptionSettings(invalid)).toThrow(/profile.*repoLayout.*unknown/s);
   });
 });
 
 test("warnings have at most 120 characters and no control characters", () => {
   const name = "b".repeat(200);
   const { warnings } = decide(aPod({ annotations: { "inject-bundle": name, "deny-bundles": name } }), {
-    ...world,
+    ...state,
     bundles: { [name]: { entitlements: [{ name: "s1" }] } },
   });
   expect(warnings[0]).toHaveLength(120);

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { aPod, decide, withDefaults, type World } from "../support/injection-cases.ts";
+import { aPod, decide, withDefaults, type State } from "../support/injection-cases.ts";
 import { podArbitrary } from "../support/random-pods.ts";
 
-const world = (settings: object): World => ({
+const state = (settings: object): State => ({
   bundles: {
     local: { entitlements: [{ name: "s1" }], repos: [{ name: "r1" }] },
     renamed: { entitlements: [{ name: "s2", prefix: "second-" }] },
@@ -31,10 +31,10 @@ test("[subscription-injection/AC-G8] of 10,000 random pods, applying twice equal
   let injected = 0;
   fc.assert(
     fc.property(podArbitrary, settings, (pod, chosen) => {
-      const first = decide(pod, world(chosen));
+      const first = decide(pod, state(chosen));
       if (first.decision.result === "injected") injected += 1;
       if (first.decision.result === "rejected") return;
-      const second = decide(withDefaults(first.pod), world(chosen));
+      const second = decide(withDefaults(first.pod), state(chosen));
       expect(second.decision.result).not.toBe("rejected");
       expect(second.patch).toEqual([]);
       expect(second.generations).toBe(first.generations);
@@ -47,7 +47,7 @@ test("[subscription-injection/AC-G8] of 10,000 random pods, applying twice equal
 test("[subscription-injection/AC-G8] the result has no double names and paths, and every mount has its volume", () => {
   fc.assert(
     fc.property(podArbitrary, settings, (pod, chosen) => {
-      const { pod: after, decision } = decide(pod, world(chosen));
+      const { pod: after, decision } = decide(pod, state(chosen));
       if (decision.result === "rejected") return;
       const names = (after.spec.volumes ?? []).map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
@@ -73,7 +73,7 @@ test("[security/51] annotations of any name survive: slashes and tildes are esca
       const forged = isForged ? { "bundle-generations": "{}" } : {};
       const { pod, decision } = decide(
         aPod({ annotations: { ...given, ...forged, "inject-bundle": "local" } }),
-        world({}),
+        state({}),
       );
       expect(decision.result).toBe("injected");
       const kept = Object.entries(pod.metadata.annotations ?? {}).filter(([key]) => !ours.test(key));

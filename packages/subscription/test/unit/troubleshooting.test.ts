@@ -23,6 +23,6 @@ test("the troubleshooting page has one row for each reason why a pod is refused,
 
 test("the troubleshooting page names every condition and reason of bundles", () => {
   const section = sectionOf("Bundles and ClusterBundles");
-  for (const word of [...Object.values(bundleReasons), ...Object.values(conditionTypes)])
-    expect(section).toContain(`\`${word}\``);
+  for (const text of [...Object.values(bundleReasons), ...Object.values(conditionTypes)])
+    expect(section).toContain(`\`${text}\``);
 });

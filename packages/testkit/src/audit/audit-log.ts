@@ -35,7 +35,7 @@ export interface AuditFilter {
 export const WRITING_VERBS: readonly string[] = ["create", "update", "patch", "delete", "deletecollection"];
 
 /** A moment. Lines of requests that came before it may stand behind its place in the log: each is written after its answer. */
-export interface AuditMark {
+export interface AuditPosition {
   readonly offsetBytes: number;
   /** By the server's clock, in microseconds, as it writes them. */
   readonly receivedAt: string;
@@ -52,39 +52,42 @@ export class AuditLog {
   }
 
   /** Remembers this moment. */
-  async mark(): Promise<AuditMark> {
-    return await this.#ask();
+  async position(): Promise<AuditPosition> {
+    return await this.#request();
   }
 
   /** All requests answered since the mark that match, oldest first. Watches appear once, when they start. */
-  async since(mark: AuditMark, filter: AuditFilter = {}): Promise<readonly AuditEntry[]> {
+  async since(position: AuditPosition, filter: AuditFilter = {}): Promise<readonly AuditEntry[]> {
     await this.#flush();
-    return parseAuditLines(this.#wholeLinesSince(mark.offsetBytes), mark.receivedAt).filter((entry) =>
+    return parseAuditLines(this.#wholeLinesSince(position.offsetBytes), position.receivedAt).filter((entry) =>
       matches(entry, filter),
     );
   }
 
   /** What a user has written since the mark, but for events. */
-  async writesSince(mark: AuditMark, user: string): Promise<readonly AuditEntry[]> {
-    const entries = await this.since(mark, { verbs: WRITING_VERBS });
+  async writesSince(position: AuditPosition, user: string): Promise<readonly AuditEntry[]> {
+    const entries = await this.since(position, { verbs: WRITING_VERBS });
     return entries.filter((entry) => entry.user === user && entry.resource !== "events");
   }
 
   /** Number of requests since the mark by verb. */
-  async countByVerb(mark: AuditMark, filter: AuditFilter = {}): Promise<Readonly<Record<string, number>>> {
+  async countByVerb(
+    position: AuditPosition,
+    filter: AuditFilter = {},
+  ): Promise<Readonly<Record<string, number>>> {
     const counts: Record<string, number> = {};
-    for (const { verb } of await this.since(mark, filter)) counts[verb] = (counts[verb] ?? 0) + 1;
+    for (const { verb } of await this.since(position, filter)) counts[verb] = (counts[verb] ?? 0) + 1;
     return counts;
   }
 
   /** A request's line is written after its answer was sent, shortly later than that of the next one at worst. */
   async #flush(): Promise<void> {
-    await this.#ask();
-    await this.#ask();
+    await this.#request();
+    await this.#request();
   }
 
   /** Asks for something unmistakable and waits for its line. */
-  async #ask(): Promise<AuditMark> {
+  async #request(): Promise<AuditPosition> {
     const marker = `/version?mark=${randomUUID()}`;
     const offsetBytes = statSync(this.#path).size;
     await this.#api.send({ path: marker });

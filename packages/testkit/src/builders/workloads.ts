@@ -88,14 +88,14 @@ function partPod({ image, command, podAnnotations, ...named }: Named & PodReques
   return { named, pod: { image, command, podAnnotations } };
 }
 
-interface PodPlace {
+interface PodLocation {
   readonly labels: Readonly<Record<string, string>>;
   readonly restartPolicy: "Always" | "Never";
 }
 
 function podTemplate(
   { image = "nowhere.invalid/none:1", command, podAnnotations = {} }: PodRequest,
-  { labels, restartPolicy }: PodPlace,
+  { labels, restartPolicy }: PodLocation,
 ): Readonly<Record<string, unknown>> {
   const container = { name: "main", image, ...(command === undefined ? {} : { command }) };
   return {

@@ -41,7 +41,7 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
       response.destroy();
       break;
     case "crash-after-answer":
-      await crashAfterAnswer(await forwarder.send(message, signal), exchange, fault.kill);
+      await crashAfterResponse(await forwarder.send(message, signal), exchange, fault.kill);
       break;
     case "answer":
       response
@@ -57,7 +57,7 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
       await buffer(await forwarder.send(message, signal));
       break; // likewise
     case "answer-stale":
-      await answerStale(fault, exchange, signal);
+      await respondStale(fault, exchange, signal);
       break;
     case "cut-answer":
     case "truncate-answer":
@@ -72,7 +72,7 @@ export async function carryOut(fault: Fault | undefined, exchange: Exchange): Pr
   }
 }
 
-async function answerStale(
+async function respondStale(
   { isCached = false, transform }: Extract<Fault, { kind: "answer-stale" }>,
   exchange: Exchange,
   signal: AbortSignal,
@@ -97,23 +97,23 @@ async function interleave(
 ): Promise<void> {
   const { message, seen, forwarder } = exchange;
   await act({ ...seen, body: message.body.toString("utf8") });
-  const answer = await forwarder.send(withoutPreconditions(message, without), signal);
-  await after?.(answer.statusCode ?? 500);
-  await passOn(answer, exchange);
+  const reply = await forwarder.send(withoutPreconditions(message, without), signal);
+  await after?.(reply.statusCode ?? 500);
+  await passOn(reply, exchange);
 }
 
 /** Time for an answer to be read by its receiver, and for a signal to take effect. */
 const momentMs = 50;
 
 /** Between the answer and the kill the operator may ask for more: none of that may reach the server. */
-async function crashAfterAnswer(
-  answer: IncomingMessage,
+async function crashAfterResponse(
+  reply: IncomingMessage,
   exchange: Exchange,
   kill: () => void,
 ): Promise<void> {
   exchange.mute(true);
   try {
-    await passOn(answer, exchange);
+    await passOn(reply, exchange);
     await sleep(momentMs);
     kill();
     await sleep(momentMs);
@@ -123,14 +123,14 @@ async function crashAfterAnswer(
 }
 
 async function passOn(
-  answer: IncomingMessage,
+  reply: IncomingMessage,
   { response, isWatch, ...exchange }: Exchange,
   transform?: WatchTransform,
 ): Promise<void> {
-  response.writeHead(answer.statusCode ?? 500, answer.headers);
+  response.writeHead(reply.statusCode ?? 500, reply.headers);
   if (isWatch) response.flushHeaders();
   const signal = endOf({ ...exchange, response });
-  const chunks = answer as AsyncIterable<Buffer>;
+  const chunks = reply as AsyncIterable<Buffer>;
   const parts = transform === undefined || !isWatch ? chunks : transform(toFrames(chunks), signal);
   for await (const part of parts) {
     if (!response.write(part)) await drained(response, signal);
@@ -140,10 +140,10 @@ async function passOn(
 
 type SpoilingFault = Extract<Fault, { readonly kind: "cut-answer" | "truncate-answer" | "mislabel-answer" }>;
 
-async function spoil(fault: SpoilingFault, answer: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await buffer(answer);
-  const { "content-length": _length, "transfer-encoding": _encoding, ...headers } = answer.headers;
-  const status = answer.statusCode ?? 500;
+async function spoil(fault: SpoilingFault, reply: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = await buffer(reply);
+  const { "content-length": _length, "transfer-encoding": _encoding, ...headers } = reply.headers;
+  const status = reply.statusCode ?? 500;
   if (fault.kind === "mislabel-answer") {
     response.writeHead(status, { ...headers, "content-type": fault.contentType }).end(body);
     return;

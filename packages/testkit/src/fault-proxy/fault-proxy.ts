@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import { buffer } from "node:stream/consumers";
 
-import { type ApiAccess, createAuthority } from "@quartermaster/local-cluster";
+import { type ApiAccess, createCa } from "@quartermaster/local-cluster";
 
 import { carryOut } from "./carry-out.ts";
 import { FaultPlan, type InjectedFault } from "./fault-plan.ts";
@@ -53,8 +53,8 @@ export interface FaultProxy extends AsyncDisposable {
 
 /** Starts a proxy on a free port of loopback. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
-  const authority = await createAuthority("fault proxy");
-  const { certificatePem, keyPem } = await authority.issue({
+  const ca = await createCa("fault proxy");
+  const { certificatePem, keyPem } = await ca.issue({
     commonName: "fault proxy",
     dnsNames: ["localhost"],
     ipAddresses: ["127.0.0.1"],
@@ -63,7 +63,7 @@ export async function startFaultProxy(options: FaultProxyOptions): Promise<Fault
   const proxy = new Proxy(
     options,
     createServer({ cert: certificatePem, key: keyPem, requestTimeout: 0, headersTimeout: 0 }),
-    authority.certificatePem,
+    ca.certificatePem,
   );
   await proxy.listen();
   return proxy;

@@ -14,7 +14,7 @@ export type Fault =
   /** C3: the answer is delivered, then the operator is killed before it can ask again. */
   | { readonly kind: "crash-after-answer"; readonly kill: () => void }
   /** E1, E2, E3, E7, W5 on a list: an answer of ours; the server never sees the request. */
-  | ({ readonly kind: "answer" } & SyntheticAnswer)
+  | ({ readonly kind: "answer" } & SyntheticResponse)
   /** I1 to I5: another client acts between our read and our write; then the request is forwarded. */
   | {
       readonly kind: "interleave";
@@ -52,7 +52,7 @@ export interface InterleavedRequest extends SeenRequest {
 }
 
 /** An answer that the proxy makes up. */
-export interface SyntheticAnswer {
+export interface SyntheticResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** A Status object of that code and reason unless given. */
@@ -97,7 +97,7 @@ export function expired(): Fault {
 }
 
 /** The body of a made-up answer. */
-export function syntheticBody({ status, reason, body }: SyntheticAnswer): string {
+export function syntheticBody({ status, reason, body }: SyntheticResponse): string {
   const code = reason ?? "InternalError";
   return (
     body ??

@@ -20,12 +20,12 @@ export function preconditionsOf(method: string, body: string): Preconditions {
 /** The same request without the named preconditions: it meets whatever object has the name now. */
 export function withoutPreconditions(message: Message, names: readonly (keyof Preconditions)[]): Message {
   const parsed = parseObject(message.body.toString("utf8"));
-  const place = message.method === "DELETE" ? "preconditions" : "metadata";
-  const demands = Object.entries(asObject(parsed[place]));
+  const location = message.method === "DELETE" ? "preconditions" : "metadata";
+  const demands = Object.entries(asObject(parsed[location]));
   const isNamed = ([name]: readonly [string, unknown]): boolean => names.some((each) => each === name);
   if (!demands.some(isNamed)) return message;
   const kept = Object.fromEntries(demands.filter((demand) => !isNamed(demand)));
-  const body = Buffer.from(JSON.stringify({ ...parsed, [place]: kept }));
+  const body = Buffer.from(JSON.stringify({ ...parsed, [location]: kept }));
   return { ...message, body, headers: { ...message.headers, "content-length": String(body.length) } };
 }
 

@@ -44,13 +44,13 @@ export function describeRequest(
   sequence: number,
 ): SeenRequest {
   const { pathname, searchParams } = new URL(url, "https://api");
-  const place = parsePath(pathname);
+  const location = parsePath(pathname);
   return {
     sequence,
     method,
     path: url,
-    ...place,
-    verb: verbOf(method, place, searchParams),
+    ...location,
+    verb: verbOf(method, location, searchParams),
     fieldManager: searchParams.get("fieldManager") ?? undefined,
     isDryRun: searchParams.has("dryRun"),
     impersonatedUser: firstOf(headers["impersonate-user"]),
@@ -58,7 +58,7 @@ export function describeRequest(
   };
 }
 
-interface Place {
+interface Location {
   readonly group: string;
   readonly resource: string;
   readonly subresource: string | undefined;
@@ -67,14 +67,14 @@ interface Place {
 }
 
 /** `/api/v1/namespaces/NS/pods/NAME/status`, `/apis/apps/v1/deployments`, and the namespaces themselves. */
-function parsePath(pathname: string): Place {
+function parsePath(pathname: string): Location {
   const [root, ...parts] = pathname.split("/").slice(1).map(decodeURIComponent);
-  if (root === "api") return placeOf("", parts.slice(1));
-  if (root === "apis") return placeOf(parts[0] ?? "", parts.slice(2));
-  return placeOf("", []);
+  if (root === "api") return locationOf("", parts.slice(1));
+  if (root === "apis") return locationOf(parts[0] ?? "", parts.slice(2));
+  return locationOf("", []);
 }
 
-function placeOf(group: string, parts: readonly string[]): Place {
+function locationOf(group: string, parts: readonly string[]): Location {
   const isInside =
     parts[0] === "namespaces" && parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2] ?? "");
   const [resource = "", name, subresource] = isInside ? parts.slice(2) : parts;
@@ -83,7 +83,7 @@ function placeOf(group: string, parts: readonly string[]): Place {
 
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 
-function verbOf(method: string, { name }: Place, query: URLSearchParams): string {
+function verbOf(method: string, { name }: Location, query: URLSearchParams): string {
   const isOfOne = name !== undefined;
   switch (method) {
     case "GET":

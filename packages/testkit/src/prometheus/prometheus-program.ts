@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { realSystem } from "@quartermaster/runtime";
 
-const folder = join(import.meta.dirname, "../../../../.tmp/prometheus");
+const directory = join(import.meta.dirname, "../../../../.tmp/prometheus");
 
 /** How a program of Prometheus is called. */
 export type PrometheusProgram = "promtool" | "prometheus";
@@ -16,7 +16,7 @@ export type PrometheusProgram = "promtool" | "prometheus";
 export function prometheusProgram(name: PrometheusProgram): string | undefined {
   const { env } = realSystem();
   const named = name === "promtool" ? env["QM_PROMTOOL"] : undefined;
-  const unpacked = join(folder, "usr/bin", name);
+  const unpacked = join(directory, "usr/bin", name);
   const found = [named, name, unpacked].find((each) => each !== undefined && runs(each));
   if (found !== undefined) return found;
   download();
@@ -29,15 +29,15 @@ function runs(program: string): boolean {
 
 /** Unpacked beside its place and moved there: of two runs at once, one is faster and the other takes what it made. */
 function download(): void {
-  mkdirSync(join(folder, ".."), { recursive: true });
-  const made = mkdtempSync(`${folder}-`);
+  mkdirSync(join(directory, ".."), { recursive: true });
+  const made = mkdtempSync(`${directory}-`);
   const run = (program: string, args: readonly string[]): boolean =>
     spawnSync(program, [...args], { cwd: made, stdio: "ignore", timeout: 120_000 }).status === 0;
   try {
     // Without Debian, or a way to its packages, there is nothing: the caller looks.
     if (!run("apt-get", ["download", "prometheus"])) return;
     const [archive = ""] = readdirSync(made);
-    if (run("dpkg-deb", ["-x", archive, "files"])) moveInto(folder, join(made, "files"));
+    if (run("dpkg-deb", ["-x", archive, "files"])) moveInto(directory, join(made, "files"));
   } finally {
     rmSync(made, { recursive: true, force: true });
   }

@@ -9,7 +9,7 @@ import { eventually } from "../eventually.ts";
 /** A Prometheus that scrapes one port of this machine and evaluates a rule file. */
 export interface ScrapingPrometheus extends AsyncDisposable {
   /** Answer of its API, once it satisfies the demand. */
-  until(path: string, demand: (answer: string) => boolean): Promise<string>;
+  until(path: string, demand: (response: string) => boolean): Promise<string>;
 }
 
 /** What it scrapes, and the rules that it evaluates. */
@@ -26,22 +26,22 @@ export async function startPrometheus(
   program: string,
   { port, rules, labels, scrape = {} }: ScrapeOptions,
 ): Promise<ScrapingPrometheus> {
-  const folder = mkdtempSync(join(tmpdir(), "prometheus-"));
+  const directory = mkdtempSync(join(tmpdir(), "prometheus-"));
   const config = {
     global: { scrape_interval: "2s", evaluation_interval: "2s" },
-    rule_files: [join(folder, "alerts.json")],
+    rule_files: [join(directory, "alerts.json")],
     scrape_configs: [
       { job_name: "exporter", static_configs: [{ targets: [`127.0.0.1:${port}`], labels }], ...scrape },
     ],
   };
-  writeFileSync(join(folder, "alerts.json"), rules);
-  writeFileSync(join(folder, "prometheus.json"), JSON.stringify(config));
+  writeFileSync(join(directory, "alerts.json"), rules);
+  writeFileSync(join(directory, "prometheus.json"), JSON.stringify(config));
   const web = await freePort();
   const started = spawn(
     program,
     [
-      `--config.file=${join(folder, "prometheus.json")}`,
-      `--storage.tsdb.path=${join(folder, "data")}`,
+      `--config.file=${join(directory, "prometheus.json")}`,
+      `--storage.tsdb.path=${join(directory, "data")}`,
       `--web.listen-address=127.0.0.1:${web}`,
     ],
     { stdio: "ignore" },
@@ -51,21 +51,21 @@ export async function startPrometheus(
     until: async (path, demand) =>
       await eventually(
         async (see) => {
-          const said = see(await answerAt(`http://127.0.0.1:${web}${path}`));
-          return demand(said) ? said : undefined;
+          const output = see(await responseAt(`http://127.0.0.1:${web}${path}`));
+          return demand(output) ? output : undefined;
         },
         { withinMs: 90_000, everyMs: 500 },
       ),
     [Symbol.asyncDispose]: async () => {
       started.kill("SIGTERM");
       await ended;
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
 /** Nothing while it does not listen yet. */
-async function answerAt(url: string): Promise<string> {
+async function responseAt(url: string): Promise<string> {
   try {
     return await (await fetch(url)).text();
   } catch (error) {

@@ -38,12 +38,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     kubeconfigPath: cluster.kubeconfigPath,
     auditLogPath: cluster.auditLogPath ?? "",
   });
-  const folder = await mkdtemp(join(tmpdir(), "qm-programs-"));
-  const operatorProgram = join(folder, "operator.mjs");
+  const directory = await mkdtemp(join(tmpdir(), "qm-programs-"));
+  const operatorProgram = join(directory, "operator.mjs");
   await bundleProgram({ entryPoint: operatorSource, outfile: operatorProgram });
   project.provide("operatorProgram", operatorProgram);
   return async () => {
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
     await cluster.stop();
   };
 }

@@ -28,24 +28,24 @@ test("lets a test act with exactly the rights it asks for, and tells who wrote w
   const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create", "get"] }];
   const writer = await makeIdentity(cluster.api, cluster.admin, { namespace: namespace.name, rules });
   const reader = await makeIdentity(cluster.api, cluster.admin, { namespace: namespace.name });
-  const mark = await cluster.audit.mark();
+  const position = await cluster.audit.position();
   using asWriter = new ApiClient(writer);
   using asReader = new ApiClient(reader);
   const path = `/api/v1/namespaces/${namespace.name}/configmaps`;
   const created = await eventually(async (see) => {
-    const answer = see(await asWriter.send({ method: "POST", path, body: aConfigMap({ name: "mine" }) }));
-    return answer.status === 201 ? answer : undefined;
+    const response = see(await asWriter.send({ method: "POST", path, body: aConfigMap({ name: "mine" }) }));
+    return response.status === 201 ? response : undefined;
   });
   expect(created.status).toBe(201);
   expect((await asReader.send({ path: `${path}/mine` })).status).toBe(403);
   expect((await asWriter.send({ path: `${path}/mine` })).status).toBe(200);
 
-  const writes = await cluster.audit.since(mark, { user: writer.user, verbs: WRITING_VERBS });
+  const writes = await cluster.audit.since(position, { user: writer.user, verbs: WRITING_VERBS });
   expect(writes.filter(({ code }) => code === 201)).toMatchObject([
     { resource: "configmaps", namespace: namespace.name },
   ]);
-  expect(await cluster.audit.since(mark, { user: reader.user, verbs: WRITING_VERBS })).toEqual([]);
-  expect(await cluster.audit.countByVerb(mark, { user: reader.user })).toEqual({ get: 1 });
+  expect(await cluster.audit.since(position, { user: reader.user, verbs: WRITING_VERBS })).toEqual([]);
+  expect(await cluster.audit.countByVerb(position, { user: reader.user })).toEqual({ get: 1 });
 });
 
 test("builds objects that the API server takes", async () => {
@@ -63,9 +63,9 @@ test("builds objects that the API server takes", async () => {
     aJob({ name: "j", ...at, outcome: "fail" }),
   );
   await eventually(async (see) => {
-    const answer = see(
+    const response = see(
       await cluster.api.send({ path: `/apis/batch/v1/namespaces/${namespace.name}/jobs/j/status` }),
     );
-    return answer.body.includes('"failed":1');
+    return response.body.includes('"failed":1');
   });
 });

@@ -3,15 +3,17 @@ import { expect, test } from "vitest";
 import { eventually } from "../../src/index.ts";
 
 test("gives what the probe gives once it gives something", async () => {
-  let looks = 0;
-  expect(await eventually(() => ((looks += 1) < 3 ? undefined : looks), { everyMs: 1 })).toBe(3);
+  let observations = 0;
+  expect(await eventually(() => ((observations += 1) < 3 ? undefined : observations), { everyMs: 1 })).toBe(
+    3,
+  );
 });
 
 test("takes an error of the probe as not yet", async () => {
-  let looks = 0;
+  let observations = 0;
   const probe = (): string => {
-    looks += 1;
-    if (looks < 2) throw new Error("not there");
+    observations += 1;
+    if (observations < 2) throw new Error("not there");
     return "there";
   };
   expect(await eventually(probe, { everyMs: 1 })).toBe("there");

@@ -108,8 +108,8 @@ describe("[faults/O3] each destructive write bears a precondition", () => {
     ] as const) {
       const message = { method, path: "/", headers: {}, body: Buffer.from(JSON.stringify(body)) };
       const stripped = withoutPreconditions(message, without).body.toString("utf8");
-      const place = method === "DELETE" ? "preconditions" : "metadata";
-      expect(JSON.parse(stripped)).toEqual({ ...body, [place]: want });
+      const location = method === "DELETE" ? "preconditions" : "metadata";
+      expect(JSON.parse(stripped)).toEqual({ ...body, [location]: want });
     }
   });
 });

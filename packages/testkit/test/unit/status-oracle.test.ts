@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { faultsOfStatus } from "../../src/index.ts";
 
-interface Said {
+interface Output {
   readonly ready?: string;
   readonly reconciling?: string;
   readonly stalled?: string;
@@ -18,7 +18,7 @@ function anObject({
   message = "all is well.",
   reason = "Settled",
   observed = 2,
-}: Said): object {
+}: Output): object {
   const condition = (type: string, status: string): object => ({
     type,
     status,
@@ -36,7 +36,7 @@ function anObject({
 }
 
 describe("the status oracle", () => {
-  test.each<{ readonly name: string; readonly given: Said; readonly want: string | undefined }>([
+  test.each<{ readonly name: string; readonly given: Output; readonly want: string | undefined }>([
     { name: "passes what is ready", given: {}, want: undefined },
     { name: "wants words", given: { message: " " }, want: "Ready: the message says nothing" },
     {

@@ -48,7 +48,7 @@ async function read({
 }: Given) {
   const api = new RecordedApi();
   const reviewed: unknown[] = [];
-  api.answerRaw = (_path, body) => {
+  api.respondRaw = (_path, body) => {
     reviewed.push(body);
     return { status: { allowed: mayImpersonate } };
   };

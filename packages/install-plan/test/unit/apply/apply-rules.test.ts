@@ -1,4 +1,4 @@
-import { firstAnswer } from "@quartermaster/runtime";
+import { firstDecision } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { dueWrites } from "../../../src/apply/due-writes.ts";
@@ -106,7 +106,7 @@ describe("a stage", () => {
     stages: [{ name: "s", resources: [], wait, timeoutSeconds: 10 }],
   });
   const members = [aView("c", { state: "InProgress" })];
-  const phaseOf = (given: Seen): unknown => firstAnswer(rules, given, now).verdict.status;
+  const phaseOf = (given: Seen): unknown => firstDecision(rules, given, now).verdict.status;
 
   test.each([
     { name: "waits for its objects", wait: "Ready", elapsedMs: 10_000, want: "Applying" },
@@ -155,6 +155,6 @@ describe("after a refused write", () => {
 
   test.each(rows)("$name", ({ status, retryInMs, want }) => {
     const given = applying({ members, retryInMs }, { spec: { retry: { maxAttempts: 3 } }, status });
-    expect(firstAnswer(rules, given, now).verdict.status).toMatchObject(want);
+    expect(firstDecision(rules, given, now).verdict.status).toMatchObject(want);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { brokenByUpdate, unsafeCrdChanges } from "../../../src/crds/crd-issues.ts";
 import { isEstablished, isServed, servedVersions } from "../../../src/crds/established-kinds.ts";
-import { schemaFaults } from "../../../src/crds/schema-faults.ts";
+import { schemaProblems } from "../../../src/crds/schema-problems.ts";
 import { readJson } from "../../../src/manifest/read-json.ts";
 
 interface CrdGiven {
@@ -284,23 +284,23 @@ describe("schemaFaults", () => {
     },
   ];
   test.for(cases)("$name", ({ schema, given, want }) => {
-    expect(schemaFaults(schema, given).map(({ path, message }) => `${path} ${message}`)).toEqual(want);
+    expect(schemaProblems(schema, given).map(({ path, message }) => `${path} ${message}`)).toEqual(want);
   });
 
   test("never quotes a value", () => {
-    const faults = schemaFaults(object({ a: int, b: { enum: ["x"] }, c: { pattern: "^x$" } }), {
+    const problems = schemaProblems(object({ a: int, b: { enum: ["x"] }, c: { pattern: "^x$" } }), {
       a: "hunter2",
       b: "hunter2",
       c: "hunter2",
     });
-    expect(faults).toHaveLength(3);
-    expect(JSON.stringify(faults)).not.toContain("hunter2");
+    expect(problems).toHaveLength(3);
+    expect(JSON.stringify(problems)).not.toContain("hunter2");
   });
 });
 
 describe("patterns of a schema", () => {
-  const faultsOf = (pattern: string, text: string): readonly string[] =>
-    schemaFaults({ type: "string", pattern }, text).map(({ message }) => message);
+  const problemsOf = (pattern: string, text: string): readonly string[] =>
+    schemaProblems({ type: "string", pattern }, text).map(({ message }) => message);
 
   test.each([
     { pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", fits: "a-b", other: "-b" },
@@ -314,14 +314,14 @@ describe("patterns of a schema", () => {
     { pattern: "(x+x+)+y", fits: "xxy", other: "xy" },
     { pattern: ".*.*.*.*=", fits: "a=", other: "a" },
   ])("[security/99] $pattern is matched", ({ pattern, fits, other }) => {
-    expect(faultsOf(pattern, fits)).toEqual([]);
-    expect(faultsOf(pattern, other)).toEqual(["does not match the pattern"]);
+    expect(problemsOf(pattern, fits)).toEqual([]);
+    expect(problemsOf(pattern, other)).toEqual(["does not match the pattern"]);
   });
 
   test.each(["(a)\\1", "(?=a)b", "(", "\\k<a>(?<a>x)", "(?<!a)b"])(
     "[security/99] %s, which RE2 cannot express, is reported and not run",
     (pattern) => {
-      expect(faultsOf(pattern, "a")).toEqual([
+      expect(problemsOf(pattern, "a")).toEqual([
         "has a pattern that cannot be checked: a pattern must be valid RE2 syntax",
       ]);
     },
@@ -335,7 +335,7 @@ describe("patterns of a schema", () => {
     { name: "repetition that is written out", pattern: "^((a{0,90}){0,90}){0,90}b$" },
   ])("[security/99] $name on long texts end soon", ({ pattern }) => {
     const texts = ["a".repeat(2_000), "a".repeat(10_000), "aacaccca".repeat(1_200), "a".repeat(1_000_000)];
-    for (const text of texts) expect(cpuMs(() => faultsOf(pattern, text))).toBeLessThan(500);
+    for (const text of texts) expect(cpuMs(() => problemsOf(pattern, text))).toBeLessThan(500);
   });
 });
 
@@ -366,7 +366,7 @@ describe("brokenByUpdate", () => {
     expect(brokenByUpdate(next, "v1", objects)).toEqual([
       {
         object: { apiVersion: "example.com/v1", kind: "Widget", namespace: "shop", name: "small" },
-        faults: [{ path: "spec.a", message: "must be at least 5" }],
+        problems: [{ path: "spec.a", message: "must be at least 5" }],
       },
     ]);
   });

@@ -1,4 +1,4 @@
-import { firstAnswer } from "@quartermaster/runtime";
+import { firstDecision } from "@quartermaster/runtime";
 import { configMaps, type Job } from "@quartermaster/runtime/kinds";
 import { describe, expect, test } from "vitest";
 
@@ -55,14 +55,14 @@ function job(name: string): Job {
 }
 
 function refusal(action: "delete" | "release", name: string): readonly [string, WriteFailure] {
-  const said = {
+  const output = {
     reason: "Forbidden",
     message: `${name} was rejected`,
     count: 1,
     notBeforeMs: 0,
     triedAtMs: 0,
   };
-  return [`uid-${name}`, { action, uid: `uid-${name}`, kind: "forbidden", ...said }];
+  return [`uid-${name}`, { action, uid: `uid-${name}`, kind: "forbidden", ...output }];
 }
 
 interface Given extends Partial<Omit<DeletionSeen, "plan">> {
@@ -74,7 +74,7 @@ function seen({ spec = {}, status = started, ...more }: Given): DeletionSeen {
   return {
     plan: aPlan("p", { spec, status }),
     remaining: [],
-    unanswered: [],
+    unconfirmed: [],
     isPending: false,
     runningJobs: [],
     account: "present",
@@ -82,7 +82,7 @@ function seen({ spec = {}, status = started, ...more }: Given): DeletionSeen {
     isOrphanRequested: false,
     isOverdue: false,
     refusals: new Map(),
-    asked: new Set(),
+    requested: new Set(),
     recentlyChanged: [],
     ...more,
   };
@@ -157,28 +157,28 @@ const rows: readonly Row[] = [
   { name: "nothing remains", given: {}, rule: "nothingRemains", actions: [], outcome: "settled" },
   {
     name: "what may still be there behind a silent API keeps the finalizer",
-    given: { unanswered: [unread("a")] },
+    given: { unconfirmed: [unread("a")] },
     rule: "unansweredFirst",
     actions: [],
     outcome: "waiting 5000",
   },
   {
     name: "what was made before silent objects waits for them",
-    given: { unanswered: [unread("b", { stageIndex: 1 })], remaining: [left("a")] },
+    given: { unconfirmed: [unread("b", { stageIndex: 1 })], remaining: [left("a")] },
     rule: "unansweredFirst",
     actions: [],
     outcome: "waiting 5000",
   },
   {
     name: "what was made after silent objects goes",
-    given: { unanswered: [unread("a")], remaining: [left("b", { stageIndex: 1 })] },
+    given: { unconfirmed: [unread("a")], remaining: [left("b", { stageIndex: 1 })] },
     rule: "nextStep",
     actions: ["delete b"],
     outcome: "waiting 5000",
   },
   {
     name: "a plan that has had its time does not wait for a silent API",
-    given: { unanswered: [unread("a")], isOverdue: true },
+    given: { unconfirmed: [unread("a")], isOverdue: true },
     rule: "nothingRemains",
     actions: [],
     outcome: "settled",
@@ -267,7 +267,7 @@ const rows: readonly Row[] = [
   },
   {
     name: "what is asked for already is not asked for again",
-    given: { remaining: [left("a"), left("b")], asked: new Set(["uid-a", "uid-b"]) },
+    given: { remaining: [left("a"), left("b")], requested: new Set(["uid-a", "uid-b"]) },
     rule: "underWay",
     actions: [],
     outcome: "waiting 5000",
@@ -328,8 +328,8 @@ const rows: readonly Row[] = [
 
 describe("the deletion of a plan", () => {
   test.each(rows)("$name", ({ given, rule, actions, outcome }) => {
-    const { rule: answered, verdict } = firstAnswer(deletionRules, seen(given), now);
-    expect(answered.name).toBe(rule);
+    const { rule: responded, verdict } = firstDecision(deletionRules, seen(given), now);
+    expect(responded.name).toBe(rule);
     expect(verdict.actions.map(describeAction)).toEqual(actions);
     const { kind } = verdict.outcome;
     const delayMs = "retryAfterMs" in verdict.outcome ? verdict.outcome.retryAfterMs : undefined;
@@ -341,16 +341,16 @@ describe("the deletion of a plan", () => {
   });
 
   test.each([
-    { told: undefined, remaining: 8, want: 8 },
-    { told: 8, remaining: 5, want: 8 },
-    { told: 8, remaining: 4, want: 4 },
-    { told: 3, remaining: 8, want: 8 },
+    { reported: undefined, remaining: 8, want: 8 },
+    { reported: 8, remaining: 5, want: 8 },
+    { reported: 8, remaining: 4, want: 4 },
+    { reported: 3, remaining: 8, want: 8 },
   ])(
     "of $remaining objects left, $told reported before, the status says $want",
-    ({ told, remaining, want }) => {
+    ({ reported, remaining, want }) => {
       const objects = Array.from({ length: remaining }, (_, index) => left(`c-${index}`));
-      const status = { ...started, ...(told === undefined ? {} : { deletion: { remaining: told } }) };
-      const { verdict } = firstAnswer(deletionRules, seen({ status, remaining: objects }), now);
+      const status = { ...started, ...(reported === undefined ? {} : { deletion: { remaining: reported } }) };
+      const { verdict } = firstDecision(deletionRules, seen({ status, remaining: objects }), now);
       expect(verdict.status).toMatchObject({ phase: "Deleting", deletion: { remaining: want } });
     },
   );

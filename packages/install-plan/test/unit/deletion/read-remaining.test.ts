@@ -14,7 +14,7 @@ const at = "2026-01-01T00:00:00Z";
 const plan = aPlan("p", { status: { startedAt: at, phase: "Installed", finishedAt: at, stage: "s" } });
 
 /** What the server says of a kind: its watch, or that it is not served and why. */
-type Said =
+type Output =
   | { readonly watch: "synced" | "silent" | "forbidden"; readonly isThere?: boolean }
   | { readonly discovery: ErrorClass | "served" };
 
@@ -28,10 +28,10 @@ function liveOf(name: string): KubeObject {
   return labelledObject(plan, memberOf(name).identity);
 }
 
-function reading(said: Readonly<Record<string, Said>>, siblings: readonly InstallPlan[] = [plan]) {
+function reading(output: Readonly<Record<string, Output>>, siblings: readonly InstallPlan[] = [plan]) {
   const memory = new PlanMemory();
   const track = ({ kind: { kind } }: { readonly kind: Kind }) => {
-    const found = said[kind];
+    const found = output[kind];
     const { watch, isThere = true } =
       found !== undefined && "watch" in found ? found : { watch: "synced" as const };
     return {
@@ -57,7 +57,7 @@ function reading(said: Readonly<Record<string, Said>>, siblings: readonly Instal
       list: () => [],
     }),
   } as unknown as Context;
-  const served = Object.entries(said).flatMap(([kind, each]) =>
+  const served = Object.entries(output).flatMap(([kind, each]) =>
     "watch" in each
       ? [
           {
@@ -76,14 +76,14 @@ function reading(said: Readonly<Record<string, Said>>, siblings: readonly Instal
     invalidate: () => undefined,
     find: async ({ kind }: { readonly kind: string }) => {
       await Promise.resolve();
-      const found = said[kind];
+      const found = output[kind];
       if (found !== undefined && "discovery" in found && found.discovery !== "served")
         throw apiError(found.discovery);
       return {};
     },
   };
   const content = {
-    members: Object.keys(said).map(memberOf),
+    members: Object.keys(output).map(memberOf),
     provided: new Map(),
     issues: [],
     unresolved: [],
@@ -91,17 +91,17 @@ function reading(said: Readonly<Record<string, Said>>, siblings: readonly Instal
   const contents = { read: async () => await Promise.resolve(content) };
   return async (nowMs: number) => {
     const parts = { memory, nowMs, leftBehind: new Set<string>(), discovery, contents } as never;
-    const { remaining, unanswered, isPending } = await readRemaining(siblings[0] ?? plan, ctx, parts);
+    const { remaining, unconfirmed, isPending } = await readRemaining(siblings[0] ?? plan, ctx, parts);
     return {
       remaining: remaining.map(({ identity }) => identity.kind),
-      unanswered: unanswered.map(({ identity }) => identity.kind),
+      unconfirmed: unconfirmed.map(({ identity }) => identity.kind),
       isPending,
     };
   };
 }
 
 const there = { watch: "synced" } as const;
-const nothing = { remaining: [], unanswered: [], isPending: false };
+const nothing = { remaining: [], unconfirmed: [], isPending: false };
 
 describe("what is left of a plan that is being deleted", () => {
   test.each([
@@ -115,12 +115,12 @@ describe("what is left of a plan that is being deleted", () => {
     {
       name: "is unknown while the API behind its kind does not answer",
       given: { discovery: "transient" },
-      want: { ...nothing, unanswered: ["One"] },
+      want: { ...nothing, unconfirmed: ["One"] },
     },
     {
       name: "is unknown when its kind turns out to be served by now",
       given: { discovery: "served" },
-      want: { ...nothing, unanswered: ["One"] },
+      want: { ...nothing, unconfirmed: ["One"] },
     },
   ] as const)("$name", async ({ given, want }) => {
     expect(await reading({ One: given })(0)).toEqual(want);
@@ -135,8 +135,8 @@ describe("what is left of a plan that is being deleted", () => {
     const pending = { ...nothing, isPending: true };
     expect(await read(1_000)).toEqual(pending);
     expect(await read(5_999)).toEqual(pending);
-    expect(await read(6_000)).toEqual({ ...nothing, remaining: ["Two"], unanswered: ["One"] });
-    expect(await read(600_000)).toEqual({ ...nothing, remaining: ["Two"], unanswered: ["One"] });
+    expect(await read(6_000)).toEqual({ ...nothing, remaining: ["Two"], unconfirmed: ["One"] });
+    expect(await read(600_000)).toEqual({ ...nothing, remaining: ["Two"], unconfirmed: ["One"] });
   });
 
   test.each(["forbidden"] as const)("is not gone because it may not be seen (%s)", async (watch) => {

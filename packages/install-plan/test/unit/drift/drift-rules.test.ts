@@ -1,5 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { firstAnswer } from "@quartermaster/runtime";
+import { firstDecision } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import type { Member } from "../../../src/model/member.ts";
@@ -23,7 +23,7 @@ function aMemberView(more: Partial<MemberView>, lifecycle: Partial<Member["lifec
 }
 
 function actionsFor(given: Partial<Seen>): readonly string[] {
-  const { verdict } = firstAnswer(rules, aSeen(installed, given), now);
+  const { verdict } = firstDecision(rules, aSeen(installed, given), now);
   return verdict.actions.map(({ kind }) => kind);
 }
 

@@ -1,4 +1,4 @@
-import { defineKind, firstAnswer } from "@quartermaster/runtime";
+import { defineKind, firstDecision } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import type { Predecessor } from "../../../src/handover/replacement.ts";
@@ -30,7 +30,7 @@ function handover(
 }
 
 function decide(given: Seen): readonly [rule: string, actions: readonly string[]] {
-  const { rule, verdict } = firstAnswer(rules, given, now);
+  const { rule, verdict } = firstDecision(rules, given, now);
   return [rule.name, verdict.actions.map((action) => action.kind)];
 }
 
@@ -50,7 +50,7 @@ describe("a plan that names a predecessor that never existed", () => {
       status: { startedAt: began.startedAt, phase: "Installed", finishedAt: began.startedAt },
     },
   ])("says so $name", ({ status }) => {
-    const { verdict } = firstAnswer(rules, handover(neverThere, { status }), now);
+    const { verdict } = firstDecision(rules, handover(neverThere, { status }), now);
     expect(verdict.status).toMatchObject({
       phase: "Installed",
       message: `Everything is installed and ready. ${sentence}`,
@@ -111,7 +111,7 @@ describe("a plan that replaces another", () => {
         },
       } as never),
     );
-    const { verdict } = firstAnswer(rules, handover({}, { status: finishing, members }), now);
+    const { verdict } = firstDecision(rules, handover({}, { status: finishing, members }), now);
     expect(verdict.outcome).toMatchObject({ kind: "waiting", retryAfterMs: want });
   });
 });
@@ -137,7 +137,7 @@ describe("when a handover fails", () => {
     },
   ])("$name", ({ onFailure, predecessor, isBack }) => {
     const given = handover(predecessor, { status: began, replaces: { onFailure }, members });
-    const { status = {} } = firstAnswer(rules, given, now).verdict;
+    const { status = {} } = firstDecision(rules, given, now).verdict;
     const replaces = "replaces" in status ? status.replaces : undefined;
     expect(JSON.stringify(replaces) === JSON.stringify(pending)).toBe(isBack);
   });

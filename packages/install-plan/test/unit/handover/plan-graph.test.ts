@@ -43,14 +43,14 @@ const anyPlan = fc.record({
 type Drawn = typeof anyPlan extends fc.Arbitrary<infer P> ? P : never;
 
 function planOf(name: string, { labels, replaces, status, isLeaving }: Drawn): InstallPlan {
-  const { entries, ...told } = status ?? {};
+  const { entries, ...reported } = status ?? {};
   return aPlan(name, {
     metadata: { labels, ...(isLeaving ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {}) },
     spec:
       replaces === undefined
         ? {}
         : { replaces: { ...replaces, plans: (replaces.plans ?? []).map((each) => ({ name: each })) } },
-    ...(status === undefined ? {} : { status: { ...told, ...statusEntries(entries) } }),
+    ...(status === undefined ? {} : { status: { ...reported, ...statusEntries(entries) } }),
   });
 }
 

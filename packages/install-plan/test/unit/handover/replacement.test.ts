@@ -34,10 +34,10 @@ describe("who replaces whom", () => {
   test("a successor counts once its status asks for release, and not while it only says so in its spec", () => {
     const a = aPlan("a", { status: began });
     const silent = replacing("b", ["a"]);
-    const asking = replacing("b", ["a"], { replaces: [entry("a", "Releasing")] });
+    const requesting = replacing("b", ["a"], { replaces: [entry("a", "Releasing")] });
     const done = replacing("b", ["a"], { replaces: [entry("a", "Superseded")] });
     expect(replacementOf(a, [a, silent]).successor).toBeUndefined();
-    expect(replacementOf(a, [a, asking]).successor).toEqual({ name: "b", uid: "uid-b", isDone: false });
+    expect(replacementOf(a, [a, requesting]).successor).toEqual({ name: "b", uid: "uid-b", isDone: false });
     expect(replacementOf(a, [a, done]).successor).toEqual({ name: "b", uid: "uid-b", isDone: true });
   });
 

@@ -11,22 +11,22 @@ const began = { startedAt: "2026-01-01T00:00:00Z" };
 /** A server where each user may delete the plans that are listed; `*` stands for all. */
 function serverWhere(allowed: Readonly<Record<string, readonly string[]>>): {
   readonly ctx: Context;
-  readonly asked: string[];
+  readonly requested: string[];
 } {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const client = {
-    raw: async ({ body }: { readonly body: Question }) => {
+    raw: async ({ body }: { readonly body: Query }) => {
       const { user, resourceAttributes } = body.spec;
       const { name = "*" } = resourceAttributes;
-      asked.push(`${user}/${name}`);
+      requested.push(`${user}/${name}`);
       const names = allowed[user] ?? [];
       return await Promise.resolve({ status: { allowed: names.includes("*") || names.includes(name) } });
     },
   };
-  return { ctx: { client, signal: AbortSignal.any([]) } as unknown as Context, asked };
+  return { ctx: { client, signal: AbortSignal.any([]) } as unknown as Context, requested };
 }
 
-interface Question {
+interface Query {
   readonly spec: { readonly user: string; readonly resourceAttributes: { readonly name?: string } };
 }
 
@@ -111,24 +111,24 @@ describe("which plans a plan may take over from", () => {
   });
 
   test("a plan that replaces nobody asks nothing", async () => {
-    const wishes = Array.from({ length: 20 }, (_, index) => madeBy(`eve/w${index}`, named("x")));
-    const { ctx, asked } = serverWhere({});
-    await authorizedReplacement(a, new PlanGraph([a, ...wishes]), ctx);
-    expect(asked).toEqual([]);
+    const settings = Array.from({ length: 20 }, (_, index) => madeBy(`eve/w${index}`, named("x")));
+    const { ctx, requested } = serverWhere({});
+    await authorizedReplacement(a, new PlanGraph([a, ...settings]), ctx);
+    expect(requested).toEqual([]);
   });
 
   test("a thousand plans of one author cost two questions, and are neither rivals nor a circle", async () => {
     const plan = madeBy("alice/p", named("a"));
-    const wishes = Array.from({ length: 1000 }, (_, index) => madeBy(`eve/w${index}`, named("a", "p")));
-    const { ctx, asked } = serverWhere({ alice: ["*"] });
+    const settings = Array.from({ length: 1000 }, (_, index) => madeBy(`eve/w${index}`, named("a", "p")));
+    const { ctx, requested } = serverWhere({ alice: ["*"] });
     const { replacement, takeover } = await authorizedReplacement(
       plan,
-      new PlanGraph([plan, a, ...wishes]),
+      new PlanGraph([plan, a, ...settings]),
       ctx,
     );
     expect(takeover.missing).toEqual([]);
     expect(replacement.issues).toEqual([]);
-    expect(asked.toSorted()).toEqual(["alice/*", "eve/*", "eve/a", "eve/p"]);
+    expect(requested.toSorted()).toEqual(["alice/*", "eve/*", "eve/a", "eve/p"]);
   });
 
   test("more plans than one can take over from are an issue, and nobody is asked about them", async () => {
@@ -136,9 +136,9 @@ describe("which plans a plan may take over from", () => {
     const many = Array.from({ length: 60 }, (_, index) =>
       aPlan(`v${index}`, { metadata: { labels: { app: "shop" } }, status: began }),
     );
-    const { ctx, asked } = serverWhere({ eve: many.map(({ metadata }) => metadata.name) });
+    const { ctx, requested } = serverWhere({ eve: many.map(({ metadata }) => metadata.name) });
     const { replacement } = await authorizedReplacement(plan, new PlanGraph([plan, ...many]), ctx);
-    expect(asked).toEqual([]);
+    expect(requested).toEqual([]);
     expect(replacement.predecessors).toEqual([]);
     expect(replacement.issues).toMatchObject([{ reason: "InvalidReplaces" }]);
   });
@@ -147,9 +147,9 @@ describe("which plans a plan may take over from", () => {
     const plan = madeBy("alice/p", named(...Array.from({ length: 40 }, (_, index) => `v${index}`)));
     const many = Array.from({ length: 40 }, (_, index) => aPlan(`v${index}`, { status: began }));
     const rivals = many.map(({ metadata: { name } }) => madeBy(`eve/w-${name}`, named(name, `of-${name}`)));
-    const { ctx, asked } = serverWhere({ alice: ["*"], eve: many.map(({ metadata }) => metadata.name) });
+    const { ctx, requested } = serverWhere({ alice: ["*"], eve: many.map(({ metadata }) => metadata.name) });
     await authorizedReplacement(plan, new PlanGraph([plan, ...many, ...rivals]), ctx);
-    expect(asked.filter((question) => question.startsWith("eve/")).length).toBeLessThanOrEqual(51);
+    expect(requested.filter((question) => question.startsWith("eve/")).length).toBeLessThanOrEqual(51);
   });
 });
 

@@ -22,15 +22,15 @@ const holder = {
   },
   live,
   plan: { metadata: { name: "plan", namespace: "home", uid: "1" } },
-  account: answering({ status: { allowed: true } }),
+  account: responding({ status: { allowed: true } }),
 } as unknown as Holder;
 
 /** An account about whose permissions the server says this. */
-function answering(answer: object): object {
+function responding(response: object): object {
   return {
     raw: async () => {
-      if (answer instanceof Error) throw answer;
-      return await Promise.resolve(answer);
+      if (response instanceof Error) throw response;
+      return await Promise.resolve(response);
     },
   };
 }
@@ -46,27 +46,27 @@ function anObject(kind: string): KubeObject {
 }
 
 /** A server that gives these objects by kind, or an error, and a discovery that tells of all these kinds. */
-function aCluster(answers: Readonly<Record<string, readonly KubeObject[] | ApiError>>): {
+function aCluster(responses: Readonly<Record<string, readonly KubeObject[] | ApiError>>): {
   readonly ctx: Context;
   readonly discovery: Discovery;
-  readonly isAskedAfresh: () => boolean;
+  readonly isRequestedAgain: () => boolean;
 } {
-  let isAskedAfresh = false;
+  let isRequestedAgain = false;
   const list = async function* ({ kind }: Kind): AsyncGenerator<KubeObject> {
-    const answer = await Promise.resolve(answers[kind] ?? []);
-    if (answer instanceof ApiError) throw answer;
-    yield* answer;
+    const response = await Promise.resolve(responses[kind] ?? []);
+    if (response instanceof ApiError) throw response;
+    yield* response;
   };
   const discovery = {
-    all: async () => await Promise.resolve(Object.keys(answers).map(kindOf)),
+    all: async () => await Promise.resolve(Object.keys(responses).map(kindOf)),
     invalidate: () => {
-      isAskedAfresh = true;
+      isRequestedAgain = true;
     },
   };
   return {
     ctx: { client: { list }, signal: new AbortController().signal } as unknown as Context,
     discovery: discovery as unknown as Discovery,
-    isAskedAfresh: () => isAskedAfresh,
+    isRequestedAgain: () => isRequestedAgain,
   };
 }
 
@@ -79,9 +79,9 @@ test("a namespace with nothing but the plan's own is not protected", async () =>
 });
 
 test("a kind that went with its definition holds nothing, the others are still looked at, and discovery is read anew", async () => {
-  const { ctx, discovery, isAskedAfresh } = aCluster({ Gone: gone, Widget: [anObject("Widget")] });
+  const { ctx, discovery, isRequestedAgain } = aCluster({ Deleted: gone, Widget: [anObject("Widget")] });
   expect(await protectionOf(holder, ctx, discovery)).toContain("Widget theirs");
-  expect(isAskedAfresh()).toBe(true);
+  expect(isRequestedAgain()).toBe(true);
 });
 
 test("a kind that cannot be asked about is a doubt, and a doubt does not delete", async () => {
@@ -111,11 +111,11 @@ test.each([1, 2, 3, 4])(
 const refused = new ApiError("review: 403", { class: "forbidden", status: 403, mayHaveActed: false });
 
 test.each([
-  { name: "an account that may not read it", answer: { status: { allowed: false } } },
-  { name: "an account that cannot be asked", answer: refused },
-])("the object of others is not named to $name", async ({ answer }) => {
+  { name: "an account that may not read it", response: { status: { allowed: false } } },
+  { name: "an account that cannot be asked", response: refused },
+])("the object of others is not named to $name", async ({ response }) => {
   const { ctx, discovery } = aCluster({ Widget: [anObject("Widget")] });
-  const account = answering(answer) as Holder["account"];
+  const account = responding(response) as Holder["account"];
   const reason = await protectionOf({ ...holder, account }, ctx, discovery);
   expect(reason).toBe("it contains objects that do not belong to the plan");
 });

@@ -21,7 +21,7 @@ describe("the data of a Secret", () => {
       want: ['stringData["a"] must be a string'],
     },
   ])("$name", ({ given, want }) => {
-    const { faults } = appliedForm(secret(given), "ns");
-    expect(faults.map(({ field, message }) => `${field} ${message}`)).toEqual(want);
+    const { problems } = appliedForm(secret(given), "ns");
+    expect(problems.map(({ field, message }) => `${field} ${message}`)).toEqual(want);
   });
 });

@@ -29,11 +29,11 @@ test.each([5, 64, 512])(
   async (mebibytes) => {
     const bomb = (await buffer(Readable.from(zeros(mebibytes)).pipe(createGzip()))).toString("base64");
     const source = fileURLToPath(import.meta.resolve("../../../src/manifest/resolve-manifest.ts"));
-    const said = execFileSync(process.execPath, ["--input-type=module", "-e", script, source], {
+    const output = execFileSync(process.execPath, ["--input-type=module", "-e", script, source], {
       input: bomb,
       encoding: "utf8",
     });
-    const { kind, message, grownBytes } = JSON.parse(said) as {
+    const { kind, message, grownBytes } = JSON.parse(output) as {
       readonly kind: string;
       readonly message: string;
       readonly grownBytes: number;

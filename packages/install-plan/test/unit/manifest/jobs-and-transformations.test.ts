@@ -1,9 +1,9 @@
 import { cpuMs } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import { jobFaults } from "../../../src/manifest/object-faults.ts";
+import { jobProblems } from "../../../src/manifest/object-problems.ts";
 import { readContent } from "../../../src/manifest/read-content.ts";
-import { matchesLabels, parseLabelSelector } from "../../../src/manifest/transformation-faults.ts";
+import { matchesLabels, parseLabelSelector } from "../../../src/manifest/transformation-problems.ts";
 import { aPlan, cm, sources, tell } from "./sample-plan.ts";
 
 describe("jobFaults", () => {
@@ -53,7 +53,7 @@ describe("jobFaults", () => {
     { name: "text", given: "x", want: ["template.spec"] },
   ];
   test.for(cases)("finds $name", ({ given, want }) => {
-    expect(jobFaults(given, "installer").map(({ field }) => field)).toEqual(want);
+    expect(jobProblems(given, "installer").map(({ field }) => field)).toEqual(want);
   });
 
   test("are issues of the plan, with stage and job", () => {

@@ -1,4 +1,4 @@
-import { firstAnswer } from "@quartermaster/runtime";
+import { firstDecision } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import type { Resolved } from "../../../src/manifest/resolve-manifest.ts";
@@ -65,7 +65,7 @@ const cases: readonly {
 
 describe("how a ResourceManifest stands", () => {
   test.each(cases)("$name", ({ given, want }) => {
-    const { rule, verdict } = firstAnswer(manifestRules, given, new Date(0));
+    const { rule, verdict } = firstDecision(manifestRules, given, new Date(0));
     expect({ rule: rule.name, outcome: verdict.outcome.kind, status: verdict.status }).toEqual(want);
     expect(verdict.actions).toEqual([]);
   });

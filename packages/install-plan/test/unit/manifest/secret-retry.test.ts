@@ -23,7 +23,7 @@ test.each([
   const seen = aSeen(aPlan("p"));
   const missing = { reason, name: "rm", message: "not there", stage: "s", index: 0 };
   const manifest = { metadata: { name: "rm" }, spec } as unknown as (typeof seen.manifests)[number];
-  const verdict = beforeFirstWrite[0]?.answer(
+  const verdict = beforeFirstWrite[0]?.decide(
     { ...seen, content: { ...seen.content, unresolved: [missing] }, manifests: [manifest] },
     new Date(0),
   );

@@ -39,11 +39,11 @@ async function facts(
     status = applying,
   }: { readonly endpoints?: Readonly<Record<string, readonly object[]>>; readonly status?: object } = {},
 ) {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const client = {
     listPage: async (_kind: unknown, { namespace, labelSelector }: Record<string, string>) => {
       const key = `${namespace ?? ""}/${(labelSelector ?? "").split("=")[1] ?? ""}`;
-      asked.push(key);
+      requested.push(key);
       return await Promise.resolve({ items: [{ endpoints: endpoints[key] ?? [] }] });
     },
   };
@@ -52,7 +52,7 @@ async function facts(
     { members } as never,
     client as never,
   );
-  return { asked, hasEndpoints };
+  return { requested, hasEndpoints };
 }
 
 const ready = { conditions: { ready: true } };
@@ -66,8 +66,8 @@ describe("Services behind webhooks of a plan", () => {
       const called = names.slice(0, count).map((name) => ({ namespace: "ns", name }));
       const members = [...called.map(({ name }) => service(name)), configuration([...called, ...called])];
       const endpoints = { [`ns/${names[count - 1] ?? ""}`]: [ready] };
-      const { asked, hasEndpoints } = await facts(members, { endpoints });
-      expect(asked).toEqual(called.map(({ name }) => `ns/${name}`));
+      const { requested, hasEndpoints } = await facts(members, { endpoints });
+      expect(requested).toEqual(called.map(({ name }) => `ns/${name}`));
       expect(called.map(({ namespace, name }) => hasEndpoints?.(namespace, name))).toEqual(
         called.map((_each, at) => at === count - 1),
       );
@@ -75,12 +75,12 @@ describe("Services behind webhooks of a plan", () => {
   );
 
   test("of one name in two namespaces are two", async () => {
-    const places = ["ns", "other"];
-    const called = places.map((namespace) => ({ namespace, name: "a" }));
-    const members = [...places.map((namespace) => service("a", namespace)), configuration(called)];
-    const { asked, hasEndpoints } = await facts(members, { endpoints: { "other/a": [ready] } });
-    expect(asked).toEqual(["ns/a", "other/a"]);
-    expect(places.map((namespace) => hasEndpoints?.(namespace, "a"))).toEqual([false, true]);
+    const locations = ["ns", "other"];
+    const called = locations.map((namespace) => ({ namespace, name: "a" }));
+    const members = [...locations.map((namespace) => service("a", namespace)), configuration(called)];
+    const { requested, hasEndpoints } = await facts(members, { endpoints: { "other/a": [ready] } });
+    expect(requested).toEqual(["ns/a", "other/a"]);
+    expect(locations.map((namespace) => hasEndpoints?.(namespace, "a"))).toEqual([false, true]);
   });
 
   test.each([
@@ -99,11 +99,11 @@ describe("Services behind webhooks of a plan", () => {
     { name: "once the plan is installed", status: { startedAt, phase: "Installed", finishedAt: startedAt } },
   ])("are not asked about $name", async ({ status }) => {
     const members = [service("a"), configuration([{ namespace: "ns", name: "a" }])];
-    expect((await facts(members, { status })).asked).toEqual([]);
+    expect((await facts(members, { status })).requested).toEqual([]);
   });
 
   test("of others are not asked about", async () => {
-    expect((await facts([configuration([{ namespace: "ns", name: "theirs" }])])).asked).toEqual([]);
+    expect((await facts([configuration([{ namespace: "ns", name: "theirs" }])])).requested).toEqual([]);
   });
 });
 

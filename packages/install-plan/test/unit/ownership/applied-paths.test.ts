@@ -10,19 +10,19 @@ interface Row {
   readonly want: readonly string[];
 }
 
-const leaf = {};
+const certificate = {};
 
 const rows: readonly Row[] = [
   {
     name: "nothing is missing",
     manifest: { data: { a: "1" } },
-    owned: { "f:data": { "f:a": leaf } },
+    owned: { "f:data": { "f:a": certificate } },
     want: [],
   },
   {
     name: "a field that another manager took is named",
     manifest: { data: { a: "1", b: "2" } },
-    owned: { "f:data": { "f:a": leaf } },
+    owned: { "f:data": { "f:a": certificate } },
     want: ["/data/b"],
   },
   {
@@ -34,25 +34,29 @@ const rows: readonly Row[] = [
   {
     name: "an empty map claims nothing",
     manifest: { spec: { emptyDir: {} } },
-    owned: { "f:spec": { "f:x": leaf } },
+    owned: { "f:spec": { "f:x": certificate } },
     want: [],
   },
   {
     name: "an atomic value is owned as a whole",
     manifest: { spec: { args: ["a", "b"] } },
-    owned: { "f:spec": { "f:args": leaf } },
+    owned: { "f:spec": { "f:args": certificate } },
     want: [],
   },
   {
     name: "items of a list are found by their keys",
     manifest: { spec: { ports: [{ port: 80 }, { port: 443 }] } },
-    owned: { "f:spec": { "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": leaf, "f:port": leaf } } } },
+    owned: {
+      "f:spec": {
+        "f:ports": { 'k:{"port":80,"protocol":"TCP"}': { ".": certificate, "f:port": certificate } },
+      },
+    },
     want: ["/spec/ports/1"],
   },
   {
     name: "items of a set are found by their value",
     manifest: { metadata: { finalizers: ["a", "b"] } },
-    owned: { "f:metadata": { "f:finalizers": { 'v:"a"': leaf } } },
+    owned: { "f:metadata": { "f:finalizers": { 'v:"a"': certificate } } },
     want: ["/metadata/finalizers/1"],
   },
   {
@@ -70,7 +74,7 @@ const rows: readonly Row[] = [
   {
     name: "keys are escaped, and those of Object.prototype are keys like others",
     manifest: { data: { "a/b~c": "1", constructor: "2", ["__proto__"]: "3" } },
-    owned: { "f:data": { "f:x": leaf } },
+    owned: { "f:data": { "f:x": certificate } },
     want: ["/data/a~1b~0c", "/data/constructor", "/data/__proto__"],
   },
 ];
@@ -81,7 +85,9 @@ describe("which fields of a manifest are not ours any more", () => {
   });
 
   test("a set is asked for a path at, above and below its fields", () => {
-    const set: FieldSet = { "f:spec": { "f:replicas": leaf, "f:template": { "f:spec": leaf } } };
+    const set: FieldSet = {
+      "f:spec": { "f:replicas": certificate, "f:template": { "f:spec": certificate } },
+    };
     expect(
       ["/spec", "/spec/replicas", "/spec/template/spec/containers", "/spec/paused", "/data"].map((path) =>
         touches(set, path),
@@ -90,8 +96,11 @@ describe("which fields of a manifest are not ours any more", () => {
   });
 
   test("what one set has beyond another is named at the top", () => {
-    const theirs: FieldSet = { "f:data": { "f:a": leaf, "f:extra": leaf }, "f:other": { "f:x": leaf } };
-    expect(pathsBeyond(theirs, { "f:data": { "f:a": leaf } })).toEqual(["/data/extra", "/other"]);
+    const theirs: FieldSet = {
+      "f:data": { "f:a": certificate, "f:extra": certificate },
+      "f:other": { "f:x": certificate },
+    };
+    expect(pathsBeyond(theirs, { "f:data": { "f:a": certificate } })).toEqual(["/data/extra", "/other"]);
   });
 });
 

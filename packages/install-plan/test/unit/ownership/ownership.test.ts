@@ -19,14 +19,14 @@ function entry(manager: string, operation: string, fieldsV1: object): object {
 const applied = entry("quartermaster", "Apply", labelPath);
 
 /** Bears the marks of the plan with this name. */
-function marked(name: string, managedFields: readonly object[], more: object = {}): KubeObject {
-  const marks = ownerLabelsFor({ plan: aPlan(name), revision: 1 }, identity);
-  const { apiVersion, kind, ...place } = identity;
-  return { apiVersion, kind, metadata: { ...place, ...marks, managedFields, ...more } };
+function owned(name: string, managedFields: readonly object[], more: object = {}): KubeObject {
+  const ownerLabels = ownerLabelsFor({ plan: aPlan(name), revision: 1 }, identity);
+  const { apiVersion, kind, ...location } = identity;
+  return { apiVersion, kind, metadata: { ...location, ...ownerLabels, managedFields, ...more } };
 }
 
 describe("whose a restored object is", () => {
-  const former = marked("p", [], {});
+  const former = owned("p", [], {});
   const relabelled = (labels: object): KubeObject => ({
     ...former,
     metadata: { ...former.metadata, labels: { ...former.metadata.labels, ...labels } },
@@ -69,71 +69,71 @@ describe("whose an object is", () => {
   const forged = { kind: "unowned", isForged: true };
 
   test.each([
-    { name: "applied by us", status: began, live: marked("p", [applied]), want: { kind: "owned" } },
+    { name: "applied by us", status: began, live: owned("p", [applied]), want: { kind: "owned" } },
     {
       name: "the label was written by others too",
       status: began,
-      live: marked("p", [
+      live: owned("p", [
         entry("kubectl", "Update", labelPath),
         entry("quartermaster", "Apply", annotationPath),
       ]),
       want: { kind: "owned" },
     },
-    { name: "before the plan has started", status: {}, live: marked("p", [applied]), want: forged },
-    { name: "labels without any manager", status: began, live: marked("p", []), want: forged },
+    { name: "before the plan has started", status: {}, live: owned("p", [applied]), want: forged },
+    { name: "labels without any manager", status: began, live: owned("p", []), want: forged },
     {
       name: "labels by another manager",
       status: done,
-      live: marked("p", [entry("velero", "Update", labelPath)]),
+      live: owned("p", [entry("velero", "Update", labelPath)]),
       want: forged,
     },
     {
       name: "labels by an update under our name",
       status: began,
-      live: marked("p", [entry("quartermaster", "Update", labelPath)]),
+      live: owned("p", [entry("quartermaster", "Update", labelPath)]),
       want: forged,
     },
     {
       name: "an apply of ours that set other fields only",
       status: began,
-      live: marked("p", [entry("quartermaster", "Apply", dataPath)]),
+      live: owned("p", [entry("quartermaster", "Apply", dataPath)]),
       want: forged,
     },
     {
       name: "installed by us, its label taken off by somebody",
       status: done,
-      live: marked("p", [entry("quartermaster", "Apply", annotationPath)], { labels: {} }),
+      live: owned("p", [entry("quartermaster", "Apply", annotationPath)], { labels: {} }),
       want: { kind: "owned" },
     },
     {
       name: "the same while the plan is being installed",
       status: began,
-      live: marked("p", [entry("quartermaster", "Apply", annotationPath)], { labels: {} }),
+      live: owned("p", [entry("quartermaster", "Apply", annotationPath)], { labels: {} }),
       want: { kind: "unowned" },
     },
     {
       name: "labels without proof on what a controller owns",
       status: began,
-      live: marked("p", [], { ownerReferences: [controller] }),
+      live: owned("p", [], { ownerReferences: [controller] }),
       want: { kind: "ownedByOther", owner: "Thing t" },
     },
-    { name: "of a predecessor", status: {}, live: marked("old", [applied]), want: { kind: "inherited" } },
+    { name: "of a predecessor", status: {}, live: owned("old", [applied]), want: { kind: "inherited" } },
     {
       name: "labels of a predecessor without proof",
       status: {},
-      live: marked("old", []),
+      live: owned("old", []),
       want: { kind: "unowned" },
     },
     {
       name: "of another plan",
       status: began,
-      live: marked("other", [applied]),
+      live: owned("other", [applied]),
       want: { kind: "ownedByOther", owner: "plan ns/other" },
     },
     {
       name: "labels of another plan without proof",
       status: began,
-      live: marked("other", []),
+      live: owned("other", []),
       want: { kind: "unowned" },
     },
   ])("$name", ({ status, live, want }) => {
@@ -158,9 +158,9 @@ describe("whose an object is, in words that the plan's author may read", () => {
     { name: "a plan elsewhere is not named", owner: elsewhere },
     { name: "nor one of a namespace that begins alike", owner: alike },
   ])("$name", ({ owner }) => {
-    const { apiVersion, kind, ...place } = identity;
-    const marks = ownerLabelsFor({ plan: { metadata: owner }, revision: 1 }, identity);
-    const live = { apiVersion, kind, metadata: { ...place, ...marks, managedFields: [applied] } };
+    const { apiVersion, kind, ...location } = identity;
+    const ownerLabels = ownerLabelsFor({ plan: { metadata: owner }, revision: 1 }, identity);
+    const live = { apiVersion, kind, metadata: { ...location, ...ownerLabels, managedFields: [applied] } };
     const context = { plan: aPlan("p", { status: began }), takesOverFrom: new Set<string>(), living };
     expect(ownershipOf(live, context)).toEqual({
       kind: "ownedByOther",
@@ -170,7 +170,7 @@ describe("whose an object is, in words that the plan's author may read", () => {
 });
 
 describe("what proves that owner labels are ours", () => {
-  const ownLabels = marked("p", []).metadata.labels ?? {};
+  const ownLabels = owned("p", []).metadata.labels ?? {};
 
   test.each([
     { name: "an apply of ours", managers: [applied], isOurs: true },
@@ -201,12 +201,12 @@ describe("what proves that owner labels are ours", () => {
       isOurs: true,
     },
   ])("$name: $isOurs", ({ managers, isOurs }) => {
-    expect(planIdOn(marked("p", managers)) === planId(aPlan("p").metadata)).toBe(isOurs);
+    expect(planIdOn(owned("p", managers)) === planId(aPlan("p").metadata)).toBe(isOurs);
   });
 
   test.each([0, 1, 2, 3])("giving an object up leaves the claims of %i others and none of ours", (count) => {
     const others = ["kubectl", "helm", "flux"].slice(0, count).map((name) => entry(name, "Apply", dataPath));
-    const live = marked("p", [...others, applied], { uid: "u", resourceVersion: "7" });
+    const live = owned("p", [...others, applied], { uid: "u", resourceVersion: "7" });
     expect(releasePatch(live)).toEqual({
       metadata: {
         uid: "u",

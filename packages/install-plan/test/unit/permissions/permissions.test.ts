@@ -63,8 +63,16 @@ function rule(text: string): PolicyRule {
   return parsed;
 }
 
-const reviewsOf = (places: Readonly<Record<string, readonly string[]>>, isIncomplete = false): RulesReviews =>
-  new Map(Object.entries(places).map(([place, rules]) => [place, { rules: rules.map(rule), isIncomplete }]));
+const reviewsOf = (
+  locations: Readonly<Record<string, readonly string[]>>,
+  isIncomplete = false,
+): RulesReviews =>
+  new Map(
+    Object.entries(locations).map(([location, rules]) => [
+      location,
+      { rules: rules.map(rule), isIncomplete },
+    ]),
+  );
 const rbac = "rbac.authorization.k8s.io";
 
 describe("neededPermissions", () => {
@@ -326,83 +334,83 @@ describe("escalations", () => {
       : undefined;
   };
   const cases = [
-    { name: "a Role with held rules", members: [role], places: { shop: ["get secrets"] }, want: [] },
+    { name: "a Role with held rules", members: [role], locations: { shop: ["get secrets"] }, want: [] },
     {
       name: "a Role with rules held cluster-wide only: the server lists those in each namespace",
       members: [role],
-      places: { shop: [], [wholeCluster]: ["get secrets"] },
+      locations: { shop: [], [wholeCluster]: ["get secrets"] },
       want: ["get secrets in shop"],
     },
     {
       name: "a Role with rules that are not held",
       members: [role],
-      places: { shop: ["list secrets"] },
+      locations: { shop: ["list secrets"] },
       want: ["get secrets in shop"],
     },
     {
       name: "a Role under escalate",
       members: [role],
-      places: { shop: [`escalate roles.${rbac}`] },
+      locations: { shop: [`escalate roles.${rbac}`] },
       want: [],
     },
     {
       name: "a Role under escalate of another name",
       members: [role],
-      places: { shop: [`escalate roles.${rbac} other`] },
+      locations: { shop: [`escalate roles.${rbac} other`] },
       want: ["get secrets in shop"],
     },
     {
       name: "a ClusterRole with rules held in a namespace only",
       members: [clusterRole],
-      places: { shop: ["get secrets"], [wholeCluster]: [] },
+      locations: { shop: ["get secrets"], [wholeCluster]: [] },
       want: ["get secrets"],
     },
     {
       name: "a ClusterRole with rules held",
       members: [clusterRole],
-      places: { [wholeCluster]: ["get secrets"] },
+      locations: { [wholeCluster]: ["get secrets"] },
       want: [],
     },
     {
       name: "a role that collects the rules of others",
       members: [aggregated],
-      places: { [wholeCluster]: ["get secrets"] },
+      locations: { [wholeCluster]: ["get secrets"] },
       want: ["* /*", "* *.*"],
     },
     {
       name: "a binding to a role of the plan that is not held",
       members: [role, binding("Role", "r")],
-      places: { shop: [`escalate roles.${rbac}`] },
+      locations: { shop: [`escalate roles.${rbac}`] },
       want: ["get secrets in shop"],
     },
     {
       name: "a binding to it under bind",
       members: [binding("Role", "r"), role],
-      places: { shop: [`escalate,bind roles.${rbac} r`] },
+      locations: { shop: [`escalate,bind roles.${rbac} r`] },
       want: [],
     },
     {
       name: "a RoleBinding to a ClusterRole whose rules are held in the namespace",
       members: [clusterRole, binding("ClusterRole", "r")],
-      places: { shop: ["get secrets"], [wholeCluster]: [`escalate clusterroles.${rbac}`] },
+      locations: { shop: ["get secrets"], [wholeCluster]: [`escalate clusterroles.${rbac}`] },
       want: [],
     },
     {
       name: "a binding to cluster-admin",
       members: [clusterBinding],
-      places: { [wholeCluster]: ["get secrets", "create clusterrolebindings.rbac.authorization.k8s.io"] },
+      locations: { [wholeCluster]: ["get secrets", "create clusterrolebindings.rbac.authorization.k8s.io"] },
       want: ["* *.*"],
     },
     {
       name: "a binding to a role that is nowhere",
       members: [binding("Role", "gone")],
-      places: { shop: ["* secrets"] },
+      locations: { shop: ["* secrets"] },
       want: [`bind roles.${rbac} gone in shop`],
     },
     {
       name: "a binding to a role that the account may not read: the server's dry run decides",
       members: [binding("Role", "hidden")],
-      places: { shop: [] },
+      locations: { shop: [] },
       want: [],
     },
     {
@@ -410,13 +418,13 @@ describe("escalations", () => {
       members: [
         aMember({ apiVersion: "example.com/v1", kind: "Role", namespace: "shop", name: "r" }, { rules }),
       ],
-      places: { shop: [] },
+      locations: { shop: [] },
       want: [],
     },
   ];
-  test.for(cases)("judges $name", ({ members, places, want }) => {
+  test.for(cases)("judges $name", ({ members, locations, want }) => {
     const found = escalations(members, {
-      reviews: reviewsOf(places),
+      reviews: reviewsOf(locations),
       roleRules,
     });
     expect(found.flatMap(({ lacking }) => lacking).map(describePermission)).toEqual(want);

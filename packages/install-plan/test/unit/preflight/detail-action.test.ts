@@ -6,7 +6,7 @@ import { aPlan } from "../../support/plans.ts";
 import { aSeen, aView } from "../../support/seen.ts";
 
 const installed = { startedAt: "2026-01-01T00:00:00Z", finishedAt: "2026-01-01T00:00:00Z" };
-const drift = { paths: ["/data/a"], additions: [], isMarkLost: false };
+const drift = { paths: ["/data/a"], additions: [], isPositionLost: false };
 const { lifecycle } = aView("c").member;
 
 function having(more: Partial<MemberView>, knobs: Partial<typeof lifecycle> = {}): MemberView {

@@ -18,7 +18,7 @@ test.each([
   const seen = aSeen(aPlan("p", { status: { replaces: [] } }));
   const cleared = beforeFirstWrite.find(({ name }) => name === "cleared");
   const replacement = { ...seen.replacement, predecessors };
-  const verdict = cleared?.answer({ ...seen, replacement }, new Date(0));
+  const verdict = cleared?.decide({ ...seen, replacement }, new Date(0));
   const warned = verdict?.actions?.flatMap((action) => (action.kind === "warn" ? [action.reason] : []));
   expect(warned).toEqual(want);
 });

@@ -1,5 +1,5 @@
 import { planPhases } from "@quartermaster/api";
-import { type Condition, firstAnswer, type Outcome, stalled, waiting } from "@quartermaster/runtime";
+import { type Condition, firstDecision, type Outcome, stalled, waiting } from "@quartermaster/runtime";
 import { conditionsFor } from "@quartermaster/runtime/testing";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { contradictionsIn, phaseTable } from "../../../src/report/phase-table.ts
 import { planConditionTypes } from "../../../src/report/plan-conditions.ts";
 import { statusAfterError } from "../../../src/report/plan-report.ts";
 import { rules } from "../../../src/rules.ts";
-import { anyAuthor, anyWorld, planIn, seenIn, worldTime } from "../../support/any-world.ts";
+import { anyAuthor, anyState, planIn, seenIn, stateTime } from "../../support/any-state.ts";
 
 type Conditions = readonly Condition[];
 
@@ -36,7 +36,7 @@ const broken: readonly Outcome[] = [
 ];
 
 const anyStep = fc.record({
-  world: anyWorld,
+  state: anyState,
   error: fc.oneof({ weight: 9, arbitrary: fc.constant(undefined) }, fc.constantFrom(...broken)),
 });
 
@@ -46,15 +46,19 @@ describe("the phase and the conditions of a plan", () => {
     fc.assert(
       fc.property(anyAuthor, fc.array(anyStep, { minLength: 1, maxLength: 8 }), (author, steps) => {
         let status: PlanStatus | undefined;
-        for (const { world, error } of steps) {
-          const plan = planIn(author, world, status);
+        for (const { state, error } of steps) {
+          const plan = planIn(author, state, status);
           if (error === undefined) {
-            const { verdict } = firstAnswer(rules, seenIn(plan, world), worldTime);
-            const { outcome, status: said = {}, conditions } = verdict;
-            status = written(status, { outcome, status: said, updates: conditions as unknown as Conditions });
+            const { verdict } = firstDecision(rules, seenIn(plan, state), stateTime);
+            const { outcome, status: output = {}, conditions } = verdict;
+            status = written(status, {
+              outcome,
+              status: output,
+              updates: conditions as unknown as Conditions,
+            });
           } else {
-            const said = statusAfterError(plan, error);
-            status = written(status, { outcome: error, status: said, updates: undefined });
+            const output = statusAfterError(plan, error);
+            status = written(status, { outcome: error, status: output, updates: undefined });
           }
           reached.add(status.phase ?? "");
           expect(contradictionsIn(status)).toEqual([]);
@@ -76,15 +80,15 @@ describe("the phase and the conditions of a plan", () => {
   });
 
   test.each([
-    { name: "Installed that is not ready", phase: "Installed", said: { Ready: "False" } },
-    { name: "ready while it is degraded", phase: "Degraded", said: { Ready: "True" } },
-    { name: "superseded and in force", phase: "Superseded", said: { Superseded: "False" } },
-    { name: "in force and superseded", phase: "Installed", said: { Superseded: "True" } },
-    { name: "invalid without a cause", phase: "Invalid", said: { Stalled: "True", Validated: "True" } },
-    { name: "forbidden and authorized", phase: "Forbidden", said: { Authorized: "True" } },
-    { name: "failed and at rest", phase: "Failed", said: { Stalled: "False", Reconciling: "False" } },
-  ] as const)("are found to contradict: $name", ({ phase, said }) => {
-    const conditions = Object.entries(said).map(([type, status]) => ({ type, status }));
+    { name: "Installed that is not ready", phase: "Installed", output: { Ready: "False" } },
+    { name: "ready while it is degraded", phase: "Degraded", output: { Ready: "True" } },
+    { name: "superseded and in force", phase: "Superseded", output: { Superseded: "False" } },
+    { name: "in force and superseded", phase: "Installed", output: { Superseded: "True" } },
+    { name: "invalid without a cause", phase: "Invalid", output: { Stalled: "True", Validated: "True" } },
+    { name: "forbidden and authorized", phase: "Forbidden", output: { Authorized: "True" } },
+    { name: "failed and at rest", phase: "Failed", output: { Stalled: "False", Reconciling: "False" } },
+  ] as const)("are found to contradict: $name", ({ phase, output }) => {
+    const conditions = Object.entries(output).map(([type, status]) => ({ type, status }));
     expect(contradictionsIn({ phase, conditions: conditions as never })).not.toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import { planAnnotations } from "@quartermaster/api";
-import { firstAnswer } from "@quartermaster/runtime";
+import { firstDecision } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import type { JobView } from "../../../src/jobs/job-view.ts";
@@ -11,7 +11,7 @@ import { aSeen } from "../../support/seen.ts";
 const now = new Date("2026-01-01T00:00:00Z");
 const began = { startedAt: "2026-01-01T00:00:00Z", stage: "s", attempt: 1 };
 
-function asked(value: string): object {
+function requested(value: string): object {
   return { annotations: { [planAnnotations.retry]: value } };
 }
 
@@ -53,25 +53,25 @@ const rows: readonly Row[] = [
   {
     name: "a request that was there before the failure is not meant for it",
     status: { phase: "RunningJobs" },
-    metadata: asked("1"),
+    metadata: requested("1"),
     want: ["Failed", 1, "1", undefined],
   },
   {
     name: "a request makes one more attempt",
     status: { phase: "Failed" },
-    metadata: asked("1"),
+    metadata: requested("1"),
     want: ["Applying", 2, "1", 0],
   },
   {
     name: "the same request makes no second one",
     status: { phase: "Failed", lastHandledRetry: "1" },
-    metadata: asked("1"),
+    metadata: requested("1"),
     want: ["Failed", 1, "1", undefined],
   },
   {
     name: "another request does",
     status: { phase: "Failed", lastHandledRetry: "1" },
-    metadata: asked("2"),
+    metadata: requested("2"),
     want: ["Applying", 2, "2", 0],
   },
   {
@@ -97,7 +97,7 @@ const rows: readonly Row[] = [
     name: "who may ask for one beyond maxAttempts",
     retry: { maxAttempts: 2 },
     status: { phase: "Failed", attempt: 2 },
-    metadata: asked("1"),
+    metadata: requested("1"),
     want: ["Applying", 3, "1", 0],
   },
 ];
@@ -106,7 +106,7 @@ describe("a plan whose job failed", () => {
   test.each(rows)("$name", ({ retry = {}, status = {}, metadata = {}, retryInMs = 0, want }) => {
     const plan = aPlan("p", { spec: { retry }, status: { ...began, ...status }, metadata });
     const seen = aSeen(plan, { jobs: [failedJob], retryInMs });
-    const { verdict } = firstAnswer(rules, seen, now);
+    const { verdict } = firstDecision(rules, seen, now);
     const { outcome } = verdict;
     const report = verdict.status as NonNullable<typeof plan.status>;
     const afterMs = "retryAfterMs" in outcome ? outcome.retryAfterMs : undefined;
@@ -115,8 +115,8 @@ describe("a plan whose job failed", () => {
 
   test("a request during a pause counts as heard and starts nothing", () => {
     const status = { ...began, phase: "Failed" };
-    const plan = aPlan("p", { spec: { paused: true }, status, metadata: asked("1") });
-    const { verdict } = firstAnswer(rules, aSeen(plan, { jobs: [failedJob] }), now);
+    const plan = aPlan("p", { spec: { paused: true }, status, metadata: requested("1") });
+    const { verdict } = firstDecision(rules, aSeen(plan, { jobs: [failedJob] }), now);
     expect(verdict.status).toMatchObject({ attempt: 1, lastHandledRetry: "1" });
   });
 });
@@ -128,10 +128,10 @@ describe("the value of a request", () => {
     { name: "a very long one", value: "x".repeat(1_000), want: "x".repeat(64) },
     { name: "an empty one", value: "", want: "" },
   ])("$name is recorded so that it counts once", ({ value, want }) => {
-    const plan = aPlan("p", { metadata: asked(value) });
+    const plan = aPlan("p", { metadata: requested(value) });
     expect(retryRequestOf(plan)).toBe(want);
     expect(isRetryRequested(plan)).toBe(true);
-    const heard = aPlan("p", { metadata: asked(value), status: { lastHandledRetry: want } });
+    const heard = aPlan("p", { metadata: requested(value), status: { lastHandledRetry: want } });
     expect(isRetryRequested(heard)).toBe(false);
   });
 });

@@ -1,7 +1,11 @@
 import { defineKind } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
-import { placeOf, transformationIssues, type Transformed } from "../../../src/transformations/transformed.ts";
+import {
+  locationOf,
+  transformationIssues,
+  type Transformed,
+} from "../../../src/transformations/transformed.ts";
 import { aPlan } from "../../support/plans.ts";
 
 describe("where a transformation looks", () => {
@@ -46,7 +50,7 @@ describe("where a transformation looks", () => {
 
   test.each(cases)("$name", ({ given: { scope, kind, namespace }, want }) => {
     const from = namespace === undefined ? {} : { namespace };
-    expect(placeOf(from, aPlan("p", { spec: { scope } }), { scope: kind })).toEqual(want);
+    expect(locationOf(from, aPlan("p", { spec: { scope } }), { scope: kind })).toEqual(want);
   });
 });
 
@@ -104,6 +108,6 @@ describe("how much transformations may select", () => {
     { name: "501 with what is kept", given: [selecting(250), selecting(250, 1)], want: ["in total"] },
   ])("$name", ({ given, want }) => {
     const messages = transformationIssues(given, context).map(({ message }) => message);
-    expect(messages).toEqual(want.map((words) => expect.stringContaining(words) as string));
+    expect(messages).toEqual(want.map((text) => expect.stringContaining(text) as string));
   });
 });

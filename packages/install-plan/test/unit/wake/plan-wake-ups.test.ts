@@ -1,5 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { firstAnswer, type Verdict } from "@quartermaster/runtime";
+import { firstDecision, type Verdict } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
 import { deletionRules } from "../../../src/deletion/deletion-rules.ts";
@@ -29,15 +29,15 @@ const settledReasons: readonly string[] = [
   reasons.notReplaced,
   // For good: who was replaced once does not come back.
   reasons.superseded,
-  reasons.successorGone,
+  reasons.successorDeleted,
   // Of details only; their plans have the reasons above.
   reasons.conflict,
 ];
 
 function decided(given: WaitingPlan["given"]): Verdict<PlanAction> {
   return "isOverdue" in given
-    ? firstAnswer(deletionRules, given, now).verdict
-    : firstAnswer(rules, given, now).verdict;
+    ? firstDecision(deletionRules, given, now).verdict
+    : firstDecision(rules, given, now).verdict;
 }
 
 function reasonsOf({ outcome, conditions = [] }: Verdict<PlanAction>): readonly string[] {

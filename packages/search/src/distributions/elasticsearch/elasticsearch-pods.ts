@@ -1,6 +1,6 @@
 import type { Settings } from "../../model/read-settings.ts";
-import type { SearchCluster, TlsWish } from "../../model/search-cluster.ts";
-import { certificateFolder, isBefore, type PodDialect } from "../pod-dialect.ts";
+import type { SearchCluster, TlsSettings } from "../../model/search-cluster.ts";
+import { certificateDirectory, isBefore, type PodDialect } from "../pod-dialect.ts";
 
 /** Pods of Elasticsearch 7.17, 8.x and 9.x, and of its Kibana. */
 export function elasticsearchPods(version: string): PodDialect {
@@ -41,13 +41,13 @@ function elasticsearchSecurity({ security: { transport, http } }: SearchCluster)
   };
 }
 
-function elasticsearchLayer(layer: "transport" | "http", { isEnabled }: TlsWish): Settings {
+function elasticsearchLayer(layer: "transport" | "http", { isEnabled }: TlsSettings): Settings {
   const prefix = `xpack.security.${layer}.ssl`;
   if (!isEnabled) return { [`${prefix}.enabled`]: false };
   return {
     [`${prefix}.enabled`]: true,
-    [`${prefix}.certificate`]: `${certificateFolder}/${layer}.crt`,
-    [`${prefix}.key`]: `${certificateFolder}/${layer}.key`,
-    [`${prefix}.certificate_authorities`]: [`${certificateFolder}/${layer}-ca.crt`],
+    [`${prefix}.certificate`]: `${certificateDirectory}/${layer}.crt`,
+    [`${prefix}.key`]: `${certificateDirectory}/${layer}.key`,
+    [`${prefix}.certificate_authorities`]: [`${certificateDirectory}/${layer}-ca.crt`],
   };
 }

@@ -3,9 +3,9 @@ import { z } from "zod";
 
 import type { EngineCall } from "../../engine/engine-client.ts";
 import { EngineError } from "../../engine/engine-error.ts";
-import type { EngineLicense, LicenseAnswer, LicenseCause } from "../../engine/engine-facts.ts";
+import type { EngineLicense, LicenseResponse, LicenseCause } from "../../engine/engine-facts.ts";
 import type { EngineWire } from "../../engine/engine-wire.ts";
-import { bounded, type EngineAnswer, parseShape } from "../../engine/read-answer.ts";
+import { bounded, type EngineResponse, parseShape } from "../../engine/read-response.ts";
 import type { LicenseApi, MakeDialect } from "../rest-dialect.ts";
 
 /** Elasticsearch 7.17, 8.x and 9.x. */
@@ -16,8 +16,8 @@ export const elasticsearchRest: MakeDialect = (wire) => ({
   license: new ElasticsearchLicense(wire),
   isServing: async (node) => {
     const path = "/_nodes/_local/http?filter_path=_nodes";
-    const answer = await wire.one(node, { call: "isServing", method: "GET", path, accepts: [401, 503] });
-    return answer.status !== 503;
+    const response = await wire.one(node, { call: "isServing", method: "GET", path, accepts: [401, 503] });
+    return response.status !== 503;
   },
 });
 
@@ -48,7 +48,7 @@ const serverTroubles: ReadonlySet<string> = new Set([
 ]);
 
 /** What `license_status` means; anything else is no licence. */
-const verdicts: ReadonlyMap<string, LicenseAnswer["outcome"]> = new Map([
+const verdicts: ReadonlyMap<string, LicenseResponse["outcome"]> = new Map([
   ["valid", "applied"],
   ["expired", "expired"],
 ]);
@@ -72,28 +72,28 @@ class ElasticsearchLicense implements LicenseApi {
     };
   }
 
-  async put(license: JsonObject, acknowledge: boolean): Promise<LicenseAnswer> {
+  async put(license: JsonObject, acknowledge: boolean): Promise<LicenseResponse> {
     const path = `/_license?acknowledge=${acknowledge}`;
     const request = { call: "putLicense", method: "PUT", path, body: license } as const;
-    const answer = await this.#wire.any({ ...request, accepts: speakingStatuses, isSecret: true });
-    const { status, value } = answer;
+    const response = await this.#wire.any({ ...request, accepts: speakingStatuses, isSecret: true });
+    const { status, value } = response;
     if (status === 400 || (status === 500 && isBrokenFile(value)))
       return judged("invalid", value, { isSecret: true });
-    assertAnswered("putLicense", answer);
+    assertResponded("putLicense", response);
     if (fieldOf(value, "acknowledged") !== true) return judged("acknowledgeRequired", value);
     return judged(verdicts.get(textOf(value, "license_status") ?? "") ?? "invalid", value);
   }
 
-  async start(type: "trial" | "basic", acknowledge: boolean): Promise<LicenseAnswer> {
+  async start(type: "trial" | "basic", acknowledge: boolean): Promise<LicenseResponse> {
     const call = type === "trial" ? "startTrial" : "startBasic";
     if (type === "trial" && !(await this.#isTrialLeft()))
       return await this.#notStarted(type, { error_message: "Trial was already activated." });
     const path = `/_license/start_${type}?acknowledge=${acknowledge}`;
-    const answer = await this.#wire.any({ call, method: "POST", path, accepts: [403] });
-    const { status, value } = answer;
+    const response = await this.#wire.any({ call, method: "POST", path, accepts: [403] });
+    const { status, value } = response;
     const wasStarted = fieldOf(value, `${type}_was_started`);
     if (status === 403 && wasStarted === false) return await this.#notStarted(type, value);
-    assertAnswered(call, answer);
+    assertResponded(call, response);
     if (wasStarted === true) return judged("applied", value);
     return judged(fieldOf(value, "acknowledged") === true ? "refused" : "acknowledgeRequired", value);
   }
@@ -106,7 +106,7 @@ class ElasticsearchLicense implements LicenseApi {
   }
 
   /** The same 403 means that it is so already, and that a trial was used up long ago. */
-  async #notStarted(type: string, value: unknown): Promise<LicenseAnswer> {
+  async #notStarted(type: string, value: unknown): Promise<LicenseResponse> {
     const now = await this.read();
     return judged(now.type === type && now.status === "active" ? "alreadySo" : "refused", value);
   }
@@ -118,7 +118,7 @@ function isBrokenFile(value: unknown): boolean {
 }
 
 /** What is left of the statuses that carry a fact for some answers only. */
-function assertAnswered(call: EngineCall, { status, value }: EngineAnswer): void {
+function assertResponded(call: EngineCall, { status, value }: EngineResponse): void {
   if (status < 300) return;
   const code = status === 403 ? "forbidden" : "unavailable";
   const type = bounded(textOf(fieldOf(value, "error"), "type") ?? "no type", 80);
@@ -129,13 +129,13 @@ function assertAnswered(call: EngineCall, { status, value }: EngineAnswer): void
 const messageLimit = 20;
 
 function judged(
-  outcome: LicenseAnswer["outcome"],
+  outcome: LicenseResponse["outcome"],
   value: unknown,
   { isSecret = false }: { readonly isSecret?: boolean } = {},
-): LicenseAnswer {
+): LicenseResponse {
   const raw = isJsonObject(value) ? value : {};
   // An error about a broken file may quote the file.
-  const texts = isSecret ? [textOf(fieldOf(value, "error"), "type") ?? ""] : wordsOf(raw);
+  const texts = isSecret ? [textOf(fieldOf(value, "error"), "type") ?? ""] : reasonText(raw);
   const messages = texts.filter((text) => text !== "").slice(0, messageLimit);
   return {
     outcome,
@@ -153,11 +153,11 @@ const causes: readonly (readonly [string, LicenseCause])[] = [
 
 function causeOf(value: unknown): LicenseCause | undefined {
   const reason = textOf(fieldOf(value, "error"), "reason") ?? "";
-  return causes.find(([words]) => reason.includes(words))?.[1];
+  return causes.find(([terms]) => reason.includes(terms))?.[1];
 }
 
 /** What it says of the whole and of each feature. */
-function wordsOf(raw: JsonObject): readonly string[] {
+function reasonText(raw: JsonObject): readonly string[] {
   const notes = fieldOf(raw, "acknowledge");
   const perFeature = isJsonObject(notes) ? Object.values(notes).flat() : [];
   return [textOf(raw, "error_message") ?? "", ...perFeature.filter((text) => typeof text === "string")];

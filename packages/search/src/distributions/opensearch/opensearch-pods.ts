@@ -3,8 +3,8 @@ import { distinguishedName } from "@quartermaster/runtime/certificates";
 
 import { adminSubject, nodeSubject } from "../../model/cluster-names.ts";
 import type { Settings } from "../../model/read-settings.ts";
-import { isPlainOpenSearch, type SearchCluster, type TlsWish } from "../../model/search-cluster.ts";
-import { certificateFolder, isBefore, type PodDialect } from "../pod-dialect.ts";
+import { isPlainOpenSearch, type SearchCluster, type TlsSettings } from "../../model/search-cluster.ts";
+import { certificateDirectory, isBefore, type PodDialect } from "../pod-dialect.ts";
 
 /** Pods of OpenSearch 1.x, 2.x and 3.x, and of its Dashboards. */
 export function opensearchPods(version: string): PodDialect {
@@ -59,13 +59,13 @@ function opensearchSecurity(cluster: SearchCluster): Settings {
   };
 }
 
-function opensearchLayer(layer: "transport" | "http", { isEnabled }: TlsWish, version: string): Settings {
+function opensearchLayer(layer: "transport" | "http", { isEnabled }: TlsSettings, version: string): Settings {
   if (!isEnabled) return {};
   const prefix = `plugins.security.ssl.${layer}`;
   return {
-    [`${prefix}.pemcert_filepath`]: `${certificateFolder}/${layer}.crt`,
-    [`${prefix}.pemkey_filepath`]: `${certificateFolder}/${layer}.key`,
-    [`${prefix}.pemtrustedcas_filepath`]: `${certificateFolder}/${layer}-ca.crt`,
+    [`${prefix}.pemcert_filepath`]: `${certificateDirectory}/${layer}.crt`,
+    [`${prefix}.pemkey_filepath`]: `${certificateDirectory}/${layer}.key`,
+    [`${prefix}.pemtrustedcas_filepath`]: `${certificateDirectory}/${layer}-ca.crt`,
     // Below 2.19 a new certificate with other names is refused, and the node needs a restart.
     ...(isBefore(version, 2, 19) ? {} : { [`${prefix}.enforce_cert_reload_dn_verification`]: false }),
   };

@@ -10,7 +10,7 @@ import {
 } from "../../engine/engine-client.ts";
 import { EngineError } from "../../engine/engine-error.ts";
 import type { EngineWire } from "../../engine/engine-wire.ts";
-import { assertAcknowledged, unreadable } from "../../engine/read-answer.ts";
+import { assertAcknowledged, unreadable } from "../../engine/read-response.ts";
 import type { MakeDialect, SecurityApi } from "../rest-dialect.ts";
 
 /** OpenSearch 2.x and 3.x. */

@@ -1,4 +1,4 @@
-import { startElasticsearchWorld } from "../../support/elasticsearch-world.ts";
+import { startElasticsearchScene } from "../../support/elasticsearch-scene.ts";
 import { licenseContract } from "../../support/license-contract.ts";
 
-licenseContract("the REST client on Elasticsearch 7.17.28", startElasticsearchWorld);
+licenseContract("the REST client on Elasticsearch 7.17.28", startElasticsearchScene);

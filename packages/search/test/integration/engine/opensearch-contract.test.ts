@@ -1,4 +1,4 @@
 import { opensearchContract } from "../../support/opensearch-contract.ts";
-import { startOpensearchWorld } from "../../support/opensearch-world.ts";
+import { startOpensearchScene } from "../../support/opensearch-scene.ts";
 
-opensearchContract("the REST client on OpenSearch 2.19.4", startOpensearchWorld);
+opensearchContract("the REST client on OpenSearch 2.19.4", startOpensearchScene);

@@ -16,7 +16,7 @@ import { known } from "../../support/a-seen.ts";
 const now = new Date(nowMs);
 const minutesAgo = (minutes: number): string => new Date(nowMs - minutes * 60_000).toISOString();
 
-interface World extends RollChanges {
+interface State extends RollChanges {
   readonly samples?: readonly PoolSample[];
   readonly policy?: Partial<AutoscalingPolicy>;
   /** Nodes of the data pool by the status or the spec. */
@@ -27,7 +27,7 @@ interface World extends RollChanges {
   readonly refusedVolumes?: ReadonlySet<string>;
 }
 
-function decide(world: World): LaneDecision {
+function decide(state: State): LaneDecision {
   const {
     samples = [],
     policy,
@@ -37,7 +37,7 @@ function decide(world: World): LaneDecision {
     status = {},
     hasJustBegun = false,
     refusedVolumes = new Set(),
-  } = world;
+  } = state;
   const cluster = aSearchCluster({
     pools: [
       aPool({ name: "managers", replicas: 1, roles: ["cluster_manager"] }),
@@ -52,7 +52,7 @@ function decide(world: World): LaneDecision {
   };
   const rows =
     row === undefined ? {} : { autoscaling: { pools: [{ pool: "data", mode: "Auto" as const, ...row }] } };
-  const seen = aRoll({ cluster, ...world, status: { ...status, ...rows }, seen: { autoscaling } });
+  const seen = aRoll({ cluster, ...state, status: { ...status, ...rows }, seen: { autoscaling } });
   return decideLane(autoscalingLane, seen, now);
 }
 
@@ -85,7 +85,7 @@ describe("Auto", () => {
 
   test("once the target is what nodes are counted by, nothing is said again", () => {
     const row = { target: 6, recommendation: 6, lastScaleUpTime: minutesAgo(1) };
-    const decided = decide({ samples: busy, replicas: 6, row, places: { data: 4 } });
+    const decided = decide({ samples: busy, replicas: 6, row, slots: { data: 4 } });
     expect(rowIn(decided)).toMatchObject({ current: 4, target: 6, lastScaleUpTime: minutesAgo(1) });
     expect(decided.outcome.kind).toBe("settled");
     expect(notesIn(decided)).toEqual([]);
@@ -98,10 +98,10 @@ describe("Auto", () => {
     expect(notesIn(decided)).toEqual(["Auto-scaling brings pool data from 4 to 3 nodes."]);
   });
 
-  test.each<{ readonly name: string; readonly world: World; readonly limit: string }>([
+  test.each<{ readonly name: string; readonly state: State; readonly limit: string }>([
     {
       name: "an operation is open",
-      world: {
+      state: {
         status: {
           operation: {
             id: "restart-1",
@@ -117,32 +117,32 @@ describe("Auto", () => {
       },
       limit: "NotIdle",
     },
-    { name: "a node of any pool is down", world: { down: ["logs-managers-0"] }, limit: "NotIdle" },
-    { name: "a place is not there yet", world: { places: { data: 3 } }, limit: "NotIdle" },
+    { name: "a node of any pool is down", state: { down: ["logs-managers-0"] }, limit: "NotIdle" },
+    { name: "a place is not there yet", state: { slots: { data: 3 } }, limit: "NotIdle" },
     {
       name: "shards move",
-      world: { engine: { health: known({ ...green, relocatingShards: 1 }) } },
+      state: { engine: { health: known({ ...green, relocatingShards: 1 }) } },
       limit: "NotIdle",
     },
     {
       name: "shards recover",
-      world: { engine: { health: known({ ...green, initializingShards: 1 }) } },
+      state: { engine: { health: known({ ...green, initializingShards: 1 }) } },
       limit: "NotIdle",
     },
     {
       name: "a copy is missing",
-      world: { shards: shardOn("orders", ["logs-data-0", "?"]) },
+      state: { shards: shardOn("orders", ["logs-data-0", "?"]) },
       limit: "NotGreen",
     },
     {
       name: "nobody knows the health",
-      world: { engine: { health: { isKnown: false, why: "timeout" } } },
+      state: { engine: { health: { isKnown: false, why: "timeout" } } },
       limit: "NotGreen",
     },
-    { name: "nobody knows the copies", world: { copies: "unknown" }, limit: "IndexReplicasUnknown" },
-    { name: "as many copies as nodes", world: { copies: 4 }, limit: "IndexReplicas" },
-  ])("[search/SC-90] less load changes nothing while $name", ({ world, limit }) => {
-    const decided = decide({ samples: calm, ...world });
+    { name: "nobody knows the copies", state: { copies: "unknown" }, limit: "IndexReplicasUnknown" },
+    { name: "as many copies as nodes", state: { copies: 4 }, limit: "IndexReplicas" },
+  ])("[search/SC-90] less load changes nothing while $name", ({ state, limit }) => {
+    const decided = decide({ samples: calm, ...state });
     expect(rowIn(decided).target).toBe(4);
     expect(rowIn(decided).limitedBy).toContain(limit);
   });
@@ -206,7 +206,7 @@ describe("Auto", () => {
     const decided = decide({
       samples: calm,
       replicas: 3,
-      places: { data: 4 },
+      slots: { data: 4 },
       row: lowered,
       engine: { nodeLoad: full },
     });
@@ -218,16 +218,16 @@ describe("Auto", () => {
   });
 
   test("a removal that is possible goes on", () => {
-    const decided = decide({ samples: calm, replicas: 3, places: { data: 4 }, row: lowered });
+    const decided = decide({ samples: calm, replicas: 3, slots: { data: 4 }, row: lowered });
     expect(rowIn(decided)).toMatchObject({ target: 3, current: 4 });
     expect(rowIn(decided).message).toBeUndefined();
   });
 
   test("a drain that stalled is taken back too, and others of the cluster are none of its business", () => {
-    const stalled = (node: string): World => ({
+    const stalled = (node: string): State => ({
       samples: calm,
       replicas: 3,
-      places: { data: 4 },
+      slots: { data: 4 },
       row: lowered,
       status: { stalledDrain: { node, attempts: 1, retryAt: minutesAgo(-5), message: "it keeps 1 copy" } },
     });
@@ -251,7 +251,7 @@ describe("Auto", () => {
     const decided = decide({
       samples: calm,
       replicas: 3,
-      places: { data: 4 },
+      slots: { data: 4 },
       row: lowered,
       policy: { maxReplicas: 3 },
       engine: { nodeLoad: full },
@@ -343,7 +343,7 @@ describe("around it", () => {
         aPool({ name: "data", replicas: 3, roles: ["data"], autoscaling: aPolicy() }),
       ],
     });
-    const { intent } = decideLane(nodesLane, aRoll({ cluster, places: { data: 4 } }), now);
+    const { intent } = decideLane(nodesLane, aRoll({ cluster, slots: { data: 4 } }), now);
     expect(intent?.operation).toMatchObject({ node: "logs-data-3", cause: "auto-scaling" });
   });
 });

@@ -1,14 +1,14 @@
 import { silentLog } from "@quartermaster/runtime";
 import { describe, expect, test } from "vitest";
 
+import { PrometheusReadings } from "../../../src/autoscaling/prometheus-readings.ts";
 import {
-  type AskPrometheus,
+  type QueryPrometheus,
   type PrometheusTarget,
   prometheusTarget,
-} from "../../../src/autoscaling/ask-prometheus.ts";
-import { PrometheusReadings } from "../../../src/autoscaling/prometheus-readings.ts";
+} from "../../../src/autoscaling/query-prometheus.ts";
 import type { SearchCluster } from "../../../src/model/search-cluster.ts";
-import { withAsker } from "../../../src/monitoring/observe-monitoring.ts";
+import { withQuerier } from "../../../src/monitoring/observe-monitoring.ts";
 import type { Seen } from "../../../src/seen.ts";
 import { aMonitoring, aPool, aSearchCluster } from "../../a-search-cluster.ts";
 import { aPolicy } from "../../support/a-policy.ts";
@@ -32,19 +32,19 @@ function seenOf(cluster = clusterOf(), prometheusAddress: string | undefined = "
 /** A Prometheus that answers when the test says. */
 class Stage {
   ms = 0;
-  readonly asked: (readonly [PrometheusTarget, readonly string[]])[] = [];
+  readonly requested: (readonly [PrometheusTarget, readonly string[]])[] = [];
   #pending = Promise.withResolvers<ReadonlyMap<string, number>>();
-  readonly #ask: AskPrometheus = async (target, queries) => {
-    this.asked.push([target, queries]);
+  readonly #request: QueryPrometheus = async (target, queries) => {
+    this.requested.push([target, queries]);
     return await this.#pending.promise;
   };
   readonly readings = new PrometheusReadings({
     system: { monotonicMs: () => this.ms },
-    ask: this.#ask,
+    request: this.#request,
     log: silentLog,
   });
 
-  async answer(value: number | undefined): Promise<void> {
+  async response(value: number | undefined): Promise<void> {
     this.#pending.resolve(value === undefined ? new Map() : new Map([[searches.query, value]]));
     this.#pending = Promise.withResolvers();
     await new Promise(setImmediate);
@@ -62,7 +62,7 @@ describe("whom to ask", () => {
     expect(prometheusTarget(seen)).toEqual({
       endpoint: { node: "logs-prometheus", host: "10.96.0.7", port: 9090 },
       tls: {
-        caPem: seen.material.authority.pair?.certificatePem,
+        caPem: seen.material.ca.pair?.certificatePem,
         serverName: "logs-prometheus.team.svc",
         client: undefined,
       },
@@ -71,8 +71,8 @@ describe("whom to ask", () => {
 
   test("nobody without a stack of its own, an address or an authority", () => {
     const seen = seenOf();
-    const { authority } = seen.material;
-    const blind = { ...seen.material, authority: { ...authority, pair: undefined } };
+    const { ca } = seen.material;
+    const blind = { ...seen.material, ca: { ...ca, pair: undefined } };
     expect(prometheusTarget(seenOf(clusterOf("None")))).toBeUndefined();
     expect(
       prometheusTarget({ ...seen, monitoring: { ...seen.monitoring, prometheusAddress: undefined } }),
@@ -82,11 +82,11 @@ describe("whom to ask", () => {
 });
 
 test("the NetworkPolicy of Prometheus lets the operator in only where a pool has a query", () => {
-  const asking = withAsker(clusterOf(), "quartermaster");
-  expect(asking.monitoring?.stack.askedFrom).toBe("quartermaster");
-  expect(withAsker(clusterOf(), undefined).monitoring?.stack.askedFrom).toBeUndefined();
+  const requesting = withQuerier(clusterOf(), "quartermaster");
+  expect(requesting.monitoring?.stack.queriedFrom).toBe("quartermaster");
+  expect(withQuerier(clusterOf(), undefined).monitoring?.stack.queriedFrom).toBeUndefined();
   const silent = aSearchCluster({ monitoring: aMonitoring() });
-  expect(withAsker(silent, "quartermaster")).toBe(silent);
+  expect(withQuerier(silent, "quartermaster")).toBe(silent);
 });
 
 describe("readings", () => {
@@ -95,32 +95,32 @@ describe("readings", () => {
     stage.readings.refresh(seenOf());
     stage.ms += 60_000;
     stage.readings.refresh(seenOf());
-    expect(stage.asked.map(([, queries]) => queries)).toEqual([[searches.query]]);
+    expect(stage.requested.map(([, queries]) => queries)).toEqual([[searches.query]]);
     expect(stage.of()).toBeUndefined();
-    await stage.answer(7);
+    await stage.response(7);
     expect(stage.of()).toEqual([[searches.query, 7]]);
     stage.readings.refresh(seenOf());
-    expect(stage.asked).toHaveLength(2);
-    await stage.answer(8);
+    expect(stage.requested).toHaveLength(2);
+    await stage.response(8);
     stage.ms += 5_000;
     stage.readings.refresh(seenOf());
-    expect(stage.asked).toHaveLength(2);
+    expect(stage.requested).toHaveLength(2);
   });
 
   test("[search/SC-90] of a Prometheus that falls silent do not live on", async () => {
     const stage = new Stage();
     stage.readings.refresh(seenOf());
-    await stage.answer(7);
+    await stage.response(7);
     stage.ms += 30_000;
     stage.readings.refresh(seenOf());
-    await stage.answer(undefined);
+    await stage.response(undefined);
     expect(stage.of()).toEqual([]);
   });
 
   test("[search/SC-90] that are older than a minute are none", async () => {
     const stage = new Stage();
     stage.readings.refresh(seenOf());
-    await stage.answer(7);
+    await stage.response(7);
     stage.ms += 60_000;
     expect(stage.of()).toEqual([[searches.query, 7]]);
     stage.ms += 1;
@@ -131,7 +131,7 @@ describe("readings", () => {
     const stage = new Stage();
     stage.readings.refresh(seenOf(clusterOf("None")));
     await new Promise(setImmediate);
-    expect(stage.asked).toEqual([]);
+    expect(stage.requested).toEqual([]);
     expect(stage.of()).toEqual([]);
   });
 
@@ -139,7 +139,7 @@ describe("readings", () => {
     const stage = new Stage();
     stage.readings.refresh(seenOf());
     stage.readings.refresh(seenOf(aSearchCluster()));
-    await stage.answer(7);
+    await stage.response(7);
     expect(stage.of()).toBeUndefined();
   });
 });

@@ -91,31 +91,31 @@ const facts: fc.Arbitrary<PoolFacts> = fc.record({
   lastScaleDownMs: when,
 });
 
-const worlds = fc.record({ samples, policy: policies, facts });
-type World = typeof worlds extends fc.Arbitrary<infer W> ? W : never;
+const states = fc.record({ samples, policy: policies, facts });
+type State = typeof states extends fc.Arbitrary<infer W> ? W : never;
 
 const runs = { numRuns: 500 };
 
-function answer({ samples: given, policy, facts: known }: World): ReturnType<typeof recommend> {
+function response({ samples: given, policy, facts: known }: State): ReturnType<typeof recommend> {
   return recommend(given, policy, { facts: known, nowMs });
 }
 
-function startOf({ policy, facts: { replicas } }: World): number {
+function startOf({ policy, facts: { replicas } }: State): number {
   return Math.max(policy.minReplicas, Math.min(policy.maxReplicas, replicas));
 }
 
 test("target and recommendation are whole numbers within the limits, one step away at most", () => {
   fc.assert(
-    fc.property(worlds, (world) => {
-      const { policy } = world;
-      const { target, recommendation } = answer(world);
+    fc.property(states, (state) => {
+      const { policy } = state;
+      const { target, recommendation } = response(state);
       for (const number of [target, recommendation]) {
         expect(Number.isInteger(number)).toBe(true);
         expect(number).toBeGreaterThanOrEqual(policy.minReplicas);
         expect(number).toBeLessThanOrEqual(policy.maxReplicas);
       }
-      expect(target - startOf(world)).toBeLessThanOrEqual(policy.scaleUp.maxStep);
-      expect(startOf(world) - target).toBeLessThanOrEqual(policy.scaleDown.maxStep);
+      expect(target - startOf(state)).toBeLessThanOrEqual(policy.scaleUp.maxStep);
+      expect(startOf(state) - target).toBeLessThanOrEqual(policy.scaleDown.maxStep);
     }),
     runs,
   );
@@ -123,10 +123,10 @@ test("target and recommendation are whole numbers within the limits, one step aw
 
 test("fewer nodes only if it is green, idle, known, long ago, and the window is full; never below the floor of the copies", () => {
   fc.assert(
-    fc.property(worlds, (world) => {
-      const { policy, facts: known, samples: given } = world;
-      const { target } = answer(world);
-      if (target >= startOf(world)) return;
+    fc.property(states, (state) => {
+      const { policy, facts: known, samples: given } = state;
+      const { target } = response(state);
+      if (target >= startOf(state)) return;
       expect(known.isGreen && known.isIdle && !known.isRefused).toBe(true);
       expect(target).toBeGreaterThanOrEqual(known.indexFloor ?? Number.POSITIVE_INFINITY);
       const beginMs = nowMs - policy.scaleDown.stabilizationMs;
@@ -142,14 +142,14 @@ test("fewer nodes only if it is green, idle, known, long ago, and the window is 
 
 test("[search/SC-90] while a query is silent in one sample of the window, no node goes", () => {
   fc.assert(
-    fc.property(worlds, fc.nat(), (world, at) => {
-      const { samples: given, policy } = world;
+    fc.property(states, fc.nat(), (state, at) => {
+      const { samples: given, policy } = state;
       const silent = given.at(-1 - (at % Math.max(1, given.length)));
       const isInside = silent !== undefined && silent.atMs >= nowMs - policy.scaleDown.stabilizationMs;
       if (!isInside || !policy.metrics.some(({ type }) => type === "Prometheus")) return;
       const { "Prometheus:avg(a)": _a, "Prometheus:__proto__": _b, ...rest } = silent.values;
       const holed = given.map((sample) => (sample === silent ? { ...sample, values: rest } : sample));
-      expect(answer({ ...world, samples: holed }).target).toBeGreaterThanOrEqual(startOf(world));
+      expect(response({ ...state, samples: holed }).target).toBeGreaterThanOrEqual(startOf(state));
     }),
     runs,
   );
@@ -157,8 +157,8 @@ test("[search/SC-90] while a query is silent in one sample of the window, no nod
 
 test("whoever gets other than recommended is told why, and nobody else", () => {
   fc.assert(
-    fc.property(worlds, (world) => {
-      const { target, recommendation, limitedBy } = answer(world);
+    fc.property(states, (state) => {
+      const { target, recommendation, limitedBy } = response(state);
       expect(target === recommendation || limitedBy.length > 0).toBe(true);
       expect(limitedBy).toEqual([...new Set(limitedBy)].toSorted());
     }),
@@ -168,10 +168,10 @@ test("whoever gets other than recommended is told why, and nobody else", () => {
 
 test("the same facts give the same answer, whatever order metrics have", () => {
   fc.assert(
-    fc.property(worlds, (world) => {
-      const { metrics: _metrics, ...first } = answer(world);
-      const turned = { ...world, policy: { ...world.policy, metrics: world.policy.metrics.toReversed() } };
-      const { metrics: _turned, ...second } = answer(turned);
+    fc.property(states, (state) => {
+      const { metrics: _metrics, ...first } = response(state);
+      const turned = { ...state, policy: { ...state.policy, metrics: state.policy.metrics.toReversed() } };
+      const { metrics: _turned, ...second } = response(turned);
       expect(second).toEqual(first);
     }),
     runs,
@@ -180,15 +180,15 @@ test("the same facts give the same answer, whatever order metrics have", () => {
 
 test("more load never asks for fewer nodes", () => {
   fc.assert(
-    fc.property(worlds, fc.double({ min: 1, max: 3, noNaN: true }), (world, factor) => {
-      const loaded = world.samples.map((sample) => ({
+    fc.property(states, fc.double({ min: 1, max: 3, noNaN: true }), (state, factor) => {
+      const loaded = state.samples.map((sample) => ({
         ...sample,
         values: Object.fromEntries(
           Object.entries(sample.values).map(([type, had]) => [type, (had ?? 0) * factor]),
         ) as PoolSample["values"],
       }));
-      expect(answer({ ...world, samples: loaded }).recommendation).toBeGreaterThanOrEqual(
-        answer(world).recommendation,
+      expect(response({ ...state, samples: loaded }).recommendation).toBeGreaterThanOrEqual(
+        response(state).recommendation,
       );
     }),
     runs,
@@ -197,14 +197,14 @@ test("more load never asks for fewer nodes", () => {
 
 test("a sample less never means more change: what is missing asks for nothing and allows nothing", () => {
   fc.assert(
-    fc.property(worlds, (world) => {
-      const start = startOf(world);
+    fc.property(states, (state) => {
+      const start = startOf(state);
       const blind = {
-        ...world,
-        samples: world.samples.map((sample) => ({ ...sample, missing: sample.nodes })),
+        ...state,
+        samples: state.samples.map((sample) => ({ ...sample, missing: sample.nodes })),
       };
-      const { target } = answer(blind);
-      expect(target).toBeLessThanOrEqual(Math.max(start, answer(world).target));
+      const { target } = response(blind);
+      expect(target).toBeLessThanOrEqual(Math.max(start, response(state).target));
     }),
     runs,
   );

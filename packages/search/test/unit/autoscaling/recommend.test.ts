@@ -20,7 +20,7 @@ const calm = steady({ Cpu: 10 }, 40);
 const quiet = steady({ Cpu: 10, "Prometheus:avg(rate)": 10 }, 40);
 const wide: AutoscalingPolicy["scaleUp"] = { stabilizationMs: 120_000, maxStep: 10, cooldownMs: 300_000 };
 
-function answerOf({ samples, policy, facts }: Case): readonly (number | string)[] {
+function responseOf({ samples, policy, facts }: Case): readonly (number | string)[] {
   const { target, recommendation, limitedBy } = recommend(samples, aPolicy(policy), {
     facts: poolFacts(facts),
     nowMs,
@@ -175,7 +175,7 @@ describe("more nodes", () => {
     },
   ];
   test.each(cases)("$name", (given) => {
-    expect(answerOf(given)).toEqual(given.want);
+    expect(responseOf(given)).toEqual(given.want);
   });
 });
 
@@ -343,7 +343,7 @@ describe("fewer nodes", () => {
     },
   ];
   test.each(cases)("$name", (given) => {
-    expect(answerOf(given)).toEqual(given.want);
+    expect(responseOf(given)).toEqual(given.want);
   });
 });
 
@@ -357,16 +357,16 @@ test("volumes that can grow keep full disks from losing a node", () => {
     facts: { growsVolumes: true },
     want: [0, 0],
   } as const;
-  expect(answerOf(given)).toEqual([4, 4]);
+  expect(responseOf(given)).toEqual([4, 4]);
 });
 
 describe("no samples", () => {
   test("[search/SC-90] nothing changes, and it is told", () => {
-    expect(answerOf({ name: "", samples: [], want: [0, 0] })).toEqual([4, 4, "SamplesMissing"]);
+    expect(responseOf({ name: "", samples: [], want: [0, 0] })).toEqual([4, 4, "SamplesMissing"]);
   });
 
   test("a number outside of the limits comes back within them", () => {
-    expect(answerOf({ name: "", samples: [], facts: { replicas: 40 }, want: [0, 0] })).toEqual([
+    expect(responseOf({ name: "", samples: [], facts: { replicas: 40 }, want: [0, 0] })).toEqual([
       10,
       10,
       "SamplesMissing",

@@ -22,12 +22,12 @@ const nodes = ["logs-managers-0", "logs-data-0", "logs-data-1"];
 /** An operator's memory, and a clock. */
 class Stage {
   ms = nowMs;
-  answers: ReadonlyMap<string, number> | undefined;
+  responses: ReadonlyMap<string, number> | undefined;
   refreshed = 0;
   readonly windows = new SampleWindows(
     { wallMs: () => this.ms },
     {
-      of: () => this.answers,
+      of: () => this.responses,
       refresh: () => void (this.refreshed += 1),
       forget: () => undefined,
     },
@@ -165,18 +165,18 @@ describe("samples", () => {
   test("[search/SC-90] hold what Prometheus said to the pool's own queries; before it was asked there are none", () => {
     const query = "__proto__";
     const stage = new Stage(clusterOf(aPolicy({ metrics: [{ type: "Prometheus", query, target: 5 }] })));
-    const told = (): readonly unknown[] =>
+    const reported = (): readonly unknown[] =>
       stage.samples().map(([, , values]) => Object.entries(values).filter(([key]) => key.startsWith("Prom")));
     stage.tick();
-    expect(told()).toEqual([]);
-    stage.answers = new Map([
+    expect(reported()).toEqual([]);
+    stage.responses = new Map([
       [query, 7],
       ["another", 8],
     ]);
     stage.tick();
-    stage.answers = new Map();
+    stage.responses = new Map();
     stage.tick();
-    expect(told()).toEqual([[["Prometheus:__proto__", 7]], []]);
+    expect(reported()).toEqual([[["Prometheus:__proto__", 7]], []]);
     expect(stage.refreshed).toBe(3);
   });
 

@@ -63,7 +63,7 @@ describe("how large volumes should be", () => {
   });
 });
 
-interface World {
+interface State {
   readonly samples?: readonly PoolSample[];
   readonly row?: Partial<PoolRow>;
   readonly volume?: Partial<VolumeFacts>;
@@ -71,7 +71,7 @@ interface World {
   readonly mode?: "Auto" | "Recommend";
 }
 
-function decide({ samples = full, row, volume = {}, refused = false, mode = "Auto" }: World): LaneDecision {
+function decide({ samples = full, row, volume = {}, refused = false, mode = "Auto" }: State): LaneDecision {
   const policy = aPolicy({ mode, storage, metrics: [{ type: "Disk", target: 60 }] });
   const cluster = aSearchCluster({
     pools: [

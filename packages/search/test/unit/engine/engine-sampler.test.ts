@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 class Stage implements AsyncDisposable {
   readonly system = new VirtualSystem();
   readonly woken: string[] = [];
-  readonly asked: string[] = [];
+  readonly requested: string[] = [];
   readonly sampler: EngineSampler;
   readonly #engines = new Map<string, FakeEngine>();
   readonly #pods = new Map<string, FakePod>();
@@ -50,7 +50,7 @@ class Stage implements AsyncDisposable {
         distribution: "opensearch",
         pods: () => [this.#podOf(name)],
         onCall: (call) => {
-          this.asked.push(`${name} ${call}`);
+          this.requested.push(`${name} ${call}`);
         },
       });
       this.#engines.set(name, engine);
@@ -64,7 +64,7 @@ class Stage implements AsyncDisposable {
         login: undefined,
       },
       isOpen: false,
-      asks: new Set(),
+      facts: new Set(),
       ...change,
     });
   }
@@ -104,9 +104,9 @@ test("a settled cluster is asked for its health at most twice a minute and wakes
   stage.keep("calm");
   await stage.system.advance(10 * minuteMs);
   expect(stage.woken).toEqual(["calm"]);
-  expect(new Set(stage.asked)).toEqual(new Set(["calm health"]));
-  expect(stage.asked.length).toBeGreaterThan(15);
-  expect(stage.asked.length).toBeLessThanOrEqual(21);
+  expect(new Set(stage.requested)).toEqual(new Set(["calm health"]));
+  expect(stage.requested.length).toBeGreaterThan(15);
+  expect(stage.requested.length).toBeLessThanOrEqual(21);
 });
 
 test("[security/111] a reconcile waits a moment for the first sample; a silent engine brings it back after 10 s", async () => {
@@ -148,29 +148,30 @@ describe("[security/113] what an engine says may be large", () => {
 
   test("an engine of 60,000 shards is read a sixth as often as others", async () => {
     await using stage = new Stage();
-    stage.keep("large", { isOpen: true, asks: new Set(["shards"]) });
+    stage.keep("large", { isOpen: true, facts: new Set(["shards"]) });
     const fault = { kind: "lie", value: copies(60_000) } as const;
     stage.engine("large").faults.plan({ call: "shards", fault });
-    stage.keep("usual", { isOpen: true, asks: new Set(["shards"]) });
+    stage.keep("usual", { isOpen: true, facts: new Set(["shards"]) });
     await stage.system.advance(5 * minuteMs);
-    const asked = (name: string): number => stage.asked.filter((call) => call === `${name} shards`).length;
-    expect(asked("large")).toBeLessThanOrEqual(11);
-    expect(asked("usual")).toBeGreaterThan(50);
+    const requested = (name: string): number =>
+      stage.requested.filter((call) => call === `${name} shards`).length;
+    expect(requested("large")).toBeLessThanOrEqual(11);
+    expect(requested("usual")).toBeGreaterThan(50);
     expect(stage.sampler.facts("large").shards.isKnown).toBe(true);
   });
 
   test("tables of all clusters of a namespace have a limit; those of usual size and other namespaces are kept", async () => {
     await using stage = new Stage();
-    const asks = new Set(["shards"] as const);
+    const required = new Set(["shards"] as const);
     const large = ["l1", "l2", "l3", "l4", "l5"];
     for (const name of large) {
-      stage.keep(name, { asks });
+      stage.keep(name, { facts: required });
       const fault = { kind: "lie", value: copies(60_000) } as const;
       stage.engine(name).faults.plan({ call: "shards", fault });
     }
     await stage.system.advance(1_000);
-    stage.keep("usual", { asks });
-    stage.keep("far", { asks, ref: { name: "far", namespace: "team-b" } });
+    stage.keep("usual", { facts: required });
+    stage.keep("far", { facts: required, ref: { name: "far", namespace: "team-b" } });
     await stage.system.advance(1_000);
     const shown = [...large, "usual", "far"].map((name) => {
       const { shards, health } = stage.sampler.facts(name);
@@ -186,17 +187,17 @@ test("a cluster with something under way is looked at each 5 s, at once from the
   await using stage = new Stage();
   stage.keep("busy");
   await stage.system.advance(1_000);
-  const before = stage.asked.length;
+  const before = stage.requested.length;
   stage.keep("busy", { isOpen: true });
   await stage.system.advance(0);
-  expect(stage.asked.length).toBe(before + 1);
+  expect(stage.requested.length).toBe(before + 1);
   await stage.system.advance(minuteMs);
-  expect(stage.asked.length).toBeGreaterThanOrEqual(before + 10);
+  expect(stage.requested.length).toBeGreaterThanOrEqual(before + 10);
 });
 
 test("a change of health, members or versions wakes the object, and nothing else does", async () => {
   await using stage = new Stage();
-  stage.keep("changing", { asks: new Set(["nodes"]) });
+  stage.keep("changing", { facts: new Set(["nodes"]) });
   await stage.system.advance(minuteMs);
   stage.engine("changing").createIndex("changing-0", { name: "docs", shards: 1, replicas: 1, documents: 0 });
   await stage.system.advance(2 * minuteMs);
@@ -241,7 +242,7 @@ test("clusters that hang delay no other, even with one place for all", async () 
   stage.keep("quick", { isOpen: true });
   await stage.system.advance(minuteMs);
   expect(stage.sampler.facts("quick").health.isKnown).toBe(true);
-  expect(stage.asked.filter((line) => line === "quick health").length).toBeGreaterThanOrEqual(6);
+  expect(stage.requested.filter((line) => line === "quick health").length).toBeGreaterThanOrEqual(6);
 });
 
 test("other nodes or another trust begin anew: nothing known before counts", async () => {
@@ -278,8 +279,9 @@ test("a cluster with auto-scaling is asked one more thing with each sample, in t
   await using stage = new Stage();
   stage.keep("scaled", { turns: ["nodeLoad", "indices", "nodeLoad", "nodeLoad"] });
   await stage.system.advance(10 * minuteMs);
-  const count = (call: string): number => stage.asked.filter((asked) => asked === `scaled ${call}`).length;
-  expect(stage.asked.length).toBeLessThanOrEqual(4 * 10 + 2);
+  const count = (call: string): number =>
+    stage.requested.filter((requested) => requested === `scaled ${call}`).length;
+  expect(stage.requested.length).toBeLessThanOrEqual(4 * 10 + 2);
   expect(count("health")).toBe(count("nodeLoad") + count("indices"));
   expect(count("indices")).toBe(Math.floor((count("health") + 2) / 4));
   // Once with the first answer of each kind.

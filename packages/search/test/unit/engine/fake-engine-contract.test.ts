@@ -1,4 +1,4 @@
-import { startFakeWorld } from "../../support/fake-world.ts";
+import { startFakeScene } from "../../support/fake-scene.ts";
 import { opensearchContract } from "../../support/opensearch-contract.ts";
 
-opensearchContract("the fake engine", async () => await startFakeWorld());
+opensearchContract("the fake engine", async () => await startFakeScene());

@@ -1,4 +1,4 @@
-import { startFakeWorld } from "../../support/fake-world.ts";
+import { startFakeScene } from "../../support/fake-scene.ts";
 import { licenseContract } from "../../support/license-contract.ts";
 
-licenseContract("the fake engine", async () => await startFakeWorld("elasticsearch"));
+licenseContract("the fake engine", async () => await startFakeScene("elasticsearch"));

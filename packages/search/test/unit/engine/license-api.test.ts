@@ -3,10 +3,10 @@ import { type EngineClient, type EngineTarget, restEngine } from "@quartermaster
 import { hatchCanary } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
-import type { LicenseAnswer } from "../../../src/engine/engine-facts.ts";
-import { type Answer, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
+import type { LicenseResponse } from "../../../src/engine/engine-facts.ts";
+import { type Reply, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
 import { codeOf } from "../../support/opensearch-contract.ts";
-import { TestAuthority } from "../../support/test-certificates.ts";
+import { TestCa } from "../../support/test-certificates.ts";
 
 const connect = restEngine({ system: realSystem() });
 const basic = { license: { uid: "b", type: "basic", status: "active" } };
@@ -25,10 +25,10 @@ async function withClient<T>(
 }
 
 /** Answers by method and path; anything else is 500. */
-function byPath(answers: Readonly<Record<string, Answer>>): Answer {
+function byPath(responses: Readonly<Record<string, Reply>>): Reply {
   return (request, response) => {
     const path = `${request.method ?? ""} ${(request.url ?? "").split("?")[0] ?? ""}`;
-    (answers[path] ?? json({}, 500))(request, response);
+    (responses[path] ?? json({}, 500))(request, response);
   };
 }
 
@@ -37,7 +37,7 @@ const refusal = (type: string, reason: string): object => ({ error: { type, reas
 test.each([
   {
     name: "[licensing/P7] 400, a type that is not allowed",
-    answer: json(
+    response: json(
       refusal("illegal_argument_exception", "Registering [gold] licenses is not allowed on this cluster"),
       400,
     ),
@@ -45,7 +45,7 @@ test.each([
   },
   {
     name: "[licensing/P8] 500, TLS is needed",
-    answer: json(
+    response: json(
       refusal(
         "illegal_state_exception",
         "Cannot install a [GOLD] license unless TLS is configured or security is disabled",
@@ -56,7 +56,7 @@ test.each([
   },
   {
     name: "500, FIPS mode",
-    answer: json(
+    response: json(
       refusal("illegal_state_exception", "Cannot install a [GOLD] license unless FIPS mode is disabled"),
       500,
     ),
@@ -64,7 +64,7 @@ test.each([
   },
   {
     name: "[licensing/P3] 200, valid and not acknowledged",
-    answer: json({
+    response: json({
       acknowledged: false,
       license_status: "valid",
       acknowledge: {
@@ -79,22 +79,22 @@ test.each([
   },
   {
     name: "[licensing/P4] 200, acknowledged and invalid",
-    answer: json({ acknowledged: true, license_status: "invalid" }),
+    response: json({ acknowledged: true, license_status: "invalid" }),
     want: { outcome: "invalid", messages: [] },
   },
   {
     name: "[licensing/P6] 200, acknowledged and expired",
-    answer: json({ acknowledged: true, license_status: "expired" }),
+    response: json({ acknowledged: true, license_status: "expired" }),
     want: { outcome: "expired", messages: [] },
   },
   {
     name: "200, acknowledged and valid",
-    answer: json({ acknowledged: true, license_status: "valid" }),
+    response: json({ acknowledged: true, license_status: "valid" }),
     want: { outcome: "applied", messages: [] },
   },
-])("$name, in answer to PUT _license", async ({ answer, want }) => {
+])("$name, in answer to PUT _license", async ({ response: reply, want }) => {
   await using engine = await startHostileEngine();
-  engine.answer = answer;
+  engine.response = reply;
   const given = await withClient(
     engine,
     async (client) => await client.putLicense({}, { acknowledge: true }),
@@ -103,29 +103,29 @@ test.each([
 });
 
 test.each([
-  { name: "[licensing/P9] 404 with an empty object", answer: json({}, 404), want: "notFound" },
-  { name: "[licensing/P11] 401", answer: json({}, 401), want: "forbidden" },
-  { name: "[licensing/P11] 403", answer: json({}, 403), want: "forbidden" },
-  { name: "a licence without a uid", answer: json({ license: { type: "basic" } }), want: "unreadable" },
-])("$name, in answer to GET _license, is no licence", async ({ answer, want }) => {
+  { name: "[licensing/P9] 404 with an empty object", response: json({}, 404), want: "notFound" },
+  { name: "[licensing/P11] 401", response: json({}, 401), want: "forbidden" },
+  { name: "[licensing/P11] 403", response: json({}, 403), want: "forbidden" },
+  { name: "a licence without a uid", response: json({ license: { type: "basic" } }), want: "unreadable" },
+])("$name, in answer to GET _license, is no licence", async ({ response: reply, want }) => {
   await using engine = await startHostileEngine();
-  engine.answer = answer;
+  engine.response = reply;
   expect(await withClient(engine, async (client) => await codeOf(client.license()))).toBe(want);
 });
 
 test("[licensing/T2] a trial that is not to be had is not asked for", async () => {
   await using engine = await startHostileEngine();
-  engine.answer = byPath({
+  engine.response = byPath({
     "GET /_license/trial_status": json({ eligible_to_start_trial: false }),
     "GET /_license": json(basic),
   });
-  const answer = await withClient(engine, async (client) => await client.startTrial({ acknowledge: true }));
-  expect(answer).toEqual({ outcome: "refused", messages: ["Trial was already activated."] });
-  expect(engine.asked).toEqual(["GET /_license/trial_status", "GET /_license"]);
+  const reply = await withClient(engine, async (client) => await client.startTrial({ acknowledge: true }));
+  expect(reply).toEqual({ outcome: "refused", messages: ["Trial was already activated."] });
+  expect(engine.requested).toEqual(["GET /_license/trial_status", "GET /_license"]);
 });
 
 describe.each(["trial", "basic"] as const)("an engine that is to start its %s license", (type) => {
-  const start = async (client: EngineClient): Promise<LicenseAnswer> =>
+  const start = async (client: EngineClient): Promise<LicenseResponse> =>
     type === "trial"
       ? await client.startTrial({ acknowledge: true })
       : await client.startBasic({ acknowledge: true });
@@ -144,7 +144,7 @@ describe.each(["trial", "basic"] as const)("an engine that is to start its %s li
     },
   ])("reports $name", async ({ body, want }) => {
     await using engine = await startHostileEngine();
-    engine.answer = byPath({
+    engine.response = byPath({
       "GET /_license/trial_status": json({ eligible_to_start_trial: true }),
       [`POST /_license/start_${type}`]: json(body),
     });
@@ -154,17 +154,17 @@ describe.each(["trial", "basic"] as const)("an engine that is to start its %s li
 
 test("[licensing/B3] 403 to start_basic under basic means that it is so already", async () => {
   await using engine = await startHostileEngine();
-  engine.answer = byPath({
+  engine.response = byPath({
     "POST /_license/start_basic": json({ acknowledged: true, basic_was_started: false }, 403),
     "GET /_license": json(basic),
   });
-  const answer = await withClient(engine, async (client) => await client.startBasic({ acknowledge: true }));
-  expect(answer.outcome).toBe("alreadySo");
+  const reply = await withClient(engine, async (client) => await client.startBasic({ acknowledge: true }));
+  expect(reply.outcome).toBe("alreadySo");
 });
 
 test("[security/58] an engine that another authority vouches for gets neither licence nor credentials", async () => {
   await using engine = await startHostileEngine();
-  const { caPem } = await TestAuthority.create();
+  const { caPem } = await TestCa.create();
   const { tls } = engine.target;
   if (tls === undefined) throw new Error("the engine has TLS");
   const change = { tls: { ...tls, caPem }, login: { username: "operator", password: "p" } };
@@ -173,30 +173,30 @@ test("[security/58] an engine that another authority vouches for gets neither li
     async (client) => await codeOf(client.putLicense({ licenses: [] }, { acknowledge: true })),
     change,
   );
-  expect({ code, asked: engine.asked }).toEqual({ code: "untrusted", asked: [] });
+  expect({ code, requested: engine.requested }).toEqual({ code: "untrusted", requested: [] });
 });
 
 test("[security/58] a redirect is not followed with the licence", async () => {
   await using engine = await startHostileEngine();
   await using elsewhere = await startHostileEngine();
   const [{ port } = { port: 0 }] = elsewhere.target.endpoints;
-  engine.answer = (_request, response) => {
+  engine.response = (_request, response) => {
     response.writeHead(307, { location: `https://127.0.0.1:${String(port)}/_license` }).end();
   };
   const code = await withClient(
     engine,
     async (client) => await codeOf(client.putLicense({}, { acknowledge: true })),
   );
-  expect({ code, elsewhere: elsewhere.asked }).toEqual({ code: "unreadable", elsewhere: [] });
+  expect({ code, elsewhere: elsewhere.requested }).toEqual({ code: "unreadable", elsewhere: [] });
 });
 
 test("[security/65] an engine that quotes the file puts none of it into what is reported", async () => {
   await using engine = await startHostileEngine();
   const secret = hatchCanary();
-  engine.answer = json(refusal("parse_exception", `cannot read ${secret.value}`), 400);
-  const answer = await withClient(
+  engine.response = json(refusal("parse_exception", `cannot read ${secret.value}`), 400);
+  const reply = await withClient(
     engine,
     async (client) => await client.putLicense({ signature: secret.value }, { acknowledge: true }),
   );
-  expect(secret.leaksIn(JSON.stringify(answer))).toEqual([]);
+  expect(secret.leaksIn(JSON.stringify(reply))).toEqual([]);
 });

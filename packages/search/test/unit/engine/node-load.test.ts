@@ -11,8 +11,8 @@ const node = {
 };
 
 function loadOf(more: object): unknown {
-  const answer = { _nodes: { total: 1, failed: 0 }, nodes: { id: { ...node, ...more } } };
-  return readFacts.nodeLoad(answer)[0];
+  const response = { _nodes: { total: 1, failed: 0 }, nodes: { id: { ...node, ...more } } };
+  return readFacts.nodeLoad(response)[0];
 }
 
 test("queues and rejections are those of the node's threads", () => {

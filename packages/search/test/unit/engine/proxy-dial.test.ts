@@ -9,16 +9,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { proxyDial } from "../../../src/engine/proxy-dial.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "proxy-"));
-const socketPath = join(folder, "p.sock");
-const asked: (string | undefined)[] = [];
+const directory = mkdtempSync(join(tmpdir(), "proxy-"));
+const socketPath = join(directory, "p.sock");
+const requested: (string | undefined)[] = [];
 let engine: TcpServer;
 let enginePort = 0;
 let proxy: Server;
 
-async function listening(server: TcpServer, place: string | number): Promise<void> {
+async function listening(server: TcpServer, location: string | number): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject).listen(place, () => resolve());
+  server.once("error", reject).listen(location, () => resolve());
   await promise;
 }
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
   proxy = createServer((_, response) => response.writeHead(405).end()).on(
     "connect",
     (request, near: Socket) => {
-      asked.push(request.url);
+      requested.push(request.url);
       if (request.url?.startsWith("10.") !== true) {
         near.end("HTTP/1.1 403 Forbidden\r\n\r\n");
         return;
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => {
   proxy.close();
   engine.close();
-  rmSync(folder, { recursive: true });
+  rmSync(directory, { recursive: true });
 });
 
 const never = new AbortController().signal;
@@ -57,17 +57,17 @@ describe("proxyDial", () => {
   test("asks the proxy for the pod's address, and passes on what the engine says first", async () => {
     const socket = await proxyDial({ socketPath })({ node: "a", host: "10.0.0.7", port: 9200 }, never);
     expect(await text(socket)).toBe("the engine speaks first");
-    expect(asked).toEqual(["10.0.0.7:9200"]);
+    expect(requested).toEqual(["10.0.0.7:9200"]);
   });
 
   test("an address of IPv6 is written in brackets", async () => {
     const dialled = proxyDial({ socketPath })({ node: "a", host: "fd00::7", port: 9200 }, never);
     await expect(dialled).rejects.toThrow("the proxy answers 403 for [fd00::7]:9200");
-    expect(asked.at(-1)).toBe("[fd00::7]:9200");
+    expect(requested.at(-1)).toBe("[fd00::7]:9200");
   });
 
   test("a proxy that is not there is an engine that is not reached", async () => {
-    const dial = proxyDial({ socketPath: join(folder, "none.sock") });
+    const dial = proxyDial({ socketPath: join(directory, "none.sock") });
     await expect(dial({ node: "a", host: "10.0.0.7", port: 9200 }, never)).rejects.toMatchObject({
       code: "ENOENT",
     });

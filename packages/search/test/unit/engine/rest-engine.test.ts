@@ -8,13 +8,13 @@ import { eventually, hatchCanary } from "@quartermaster/testkit";
 import { describe, expect, test } from "vitest";
 
 import {
-  type Answer,
+  type Reply,
   greenHealth,
   type HostileEngine,
   json,
   startHostileEngine,
 } from "../../support/hostile-engine.ts";
-import { TestAuthority } from "../../support/test-certificates.ts";
+import { TestCa } from "../../support/test-certificates.ts";
 
 const connect = restEngine({ system: realSystem() });
 
@@ -38,10 +38,10 @@ async function withClient<T>(target: EngineTarget, use: (client: EngineClient) =
 
 describe("a hostile engine", () => {
   const nested = `${'{"a":'.repeat(200)}1${"}".repeat(200)}`;
-  const cases: readonly { name: string; answer: Answer; code: string; status?: number }[] = [
+  const cases: readonly { name: string; response: Reply; code: string; status?: number }[] = [
     {
       name: "a huge answer",
-      answer: (_request, response) => {
+      response: (_request, response) => {
         response.writeHead(200, { "content-type": "application/json" });
         const chunk = Buffer.alloc(1024 * 1024, 0x20);
         const pour = (): void => {
@@ -54,7 +54,7 @@ describe("a hostile engine", () => {
     },
     {
       name: "a deeply nested answer",
-      answer: (_request, response) => {
+      response: (_request, response) => {
         response.writeHead(200, { "content-type": "application/json" }).end(nested);
       },
       code: "unreadable",
@@ -62,7 +62,7 @@ describe("a hostile engine", () => {
     },
     {
       name: "a redirect",
-      answer: (_request, response) => {
+      response: (_request, response) => {
         response.writeHead(302, { location: "http://169.254.169.254/latest" }).end();
       },
       code: "unreadable",
@@ -70,36 +70,36 @@ describe("a hostile engine", () => {
     },
     {
       name: "a page of HTML with status 200",
-      answer: (_request, response) => {
+      response: (_request, response) => {
         response.writeHead(200, { "content-type": "text/html" }).end("<html></html>");
       },
       code: "unreadable",
       status: 200,
     },
-    { name: "an empty object", answer: json({}), code: "unreadable" },
+    { name: "an empty object", response: json({}), code: "unreadable" },
     {
       name: "a health of an unknown colour",
-      answer: json({ ...greenHealth, status: "blue" }),
+      response: json({ ...greenHealth, status: "blue" }),
       code: "unreadable",
     },
     {
       name: "a negative number of nodes",
-      answer: json({ ...greenHealth, number_of_nodes: -1 }),
+      response: json({ ...greenHealth, number_of_nodes: -1 }),
       code: "unreadable",
     },
-    { name: "401", answer: json({}, 401), code: "forbidden", status: 401 },
-    { name: "429", answer: json({}, 429), code: "unavailable", status: 429 },
-    { name: "503", answer: json({}, 503), code: "unavailable", status: 503 },
+    { name: "401", response: json({}, 401), code: "forbidden", status: 401 },
+    { name: "429", response: json({}, 429), code: "unavailable", status: 429 },
+    { name: "503", response: json({}, 503), code: "unavailable", status: 503 },
     {
       name: "a broken connection",
-      answer: (request) => {
+      response: (request) => {
         request.socket.destroy();
       },
       code: "unreachable",
     },
     {
       name: "Elasticsearch's expired licence",
-      answer: json(
+      response: json(
         { error: { root_cause: [{ "license.expired.feature": "monitoring" }], type: "security_exception" } },
         403,
       ),
@@ -108,17 +108,20 @@ describe("a hostile engine", () => {
     },
   ];
 
-  test.each(cases)("[security/76] $name is an error and no fact", async ({ answer, code, status }) => {
-    await using engine = await startHostileEngine();
-    engine.answer = answer;
-    const error = await withClient(engine.target, async (client) => await failureOf(client.health()));
-    expect({ code: error.code, status: error.status }).toEqual({ code, status });
-  });
+  test.each(cases)(
+    "[security/76] $name is an error and no fact",
+    async ({ response: reply, code, status }) => {
+      await using engine = await startHostileEngine();
+      engine.response = reply;
+      const error = await withClient(engine.target, async (client) => await failureOf(client.health()));
+      expect({ code: error.code, status: error.status }).toEqual({ code, status });
+    },
+  );
 
   test("[security/76] words of the engine reach an error on one short line without control characters", async () => {
     await using engine = await startHostileEngine();
     const reason = `\u001b[31mred\u001b[0m\r\nlevel=error msg=forged ${"x".repeat(10_000)}`;
-    engine.answer = json({ error: { type: "illegal_argument_exception", reason } }, 400);
+    engine.response = json({ error: { type: "illegal_argument_exception", reason } }, 400);
     const error = await withClient(engine.target, async (client) => await failureOf(client.health()));
     // oxlint-disable-next-line no-control-regex -- control characters are what it is about
     expect(error.message).not.toMatch(/[\u0000-\u001f]/);
@@ -128,13 +131,13 @@ describe("a hostile engine", () => {
 
   test("[security/76] an answer that drips for ever ends after 30 s", async () => {
     await using engine = await startHostileEngine();
-    engine.answer = (_request, response) => {
+    engine.response = (_request, response) => {
       response.writeHead(200, { "content-type": "application/json" }).write("{");
     };
     const system = new VirtualSystem();
     const client = restEngine({ system })(engine.target);
     const failed = failureOf(client.health());
-    await eventually(() => engine.asked.length > 0);
+    await eventually(() => engine.requested.length > 0);
     await system.advance(30_000);
     const { code } = await failed;
     await client.close();
@@ -145,33 +148,33 @@ describe("a hostile engine", () => {
 describe("trust", () => {
   test("an engine whose certificate another authority signed sees no request", async () => {
     await using engine = await startHostileEngine();
-    const { caPem } = await TestAuthority.create();
+    const { caPem } = await TestCa.create();
     const error = await withClient(
       withTls(engine, { caPem }),
       async (client) => await failureOf(client.health()),
     );
-    expect({ code: error.code, mayHaveActed: error.mayHaveActed, asked: engine.asked }).toEqual({
+    expect({ code: error.code, mayHaveActed: error.mayHaveActed, requested: engine.requested }).toEqual({
       code: "untrusted",
       mayHaveActed: false,
-      asked: [],
+      requested: [],
     });
   });
 
   test("a certificate of our authority for another name sees no request", async () => {
     await using engine = await startHostileEngine({ dnsNames: ["other.team-b.svc"] });
     const error = await withClient(engine.target, async (client) => await failureOf(client.health()));
-    expect({ code: error.code, asked: engine.asked }).toEqual({ code: "untrusted", asked: [] });
+    expect({ code: error.code, requested: engine.requested }).toEqual({ code: "untrusted", requested: [] });
   });
 
   test("a certificate for another name is trusted where that name will do, or where it is one that nodes have mounted; never without its authority", async () => {
     await using engine = await startHostileEngine({ dnsNames: ["search.example.com"] });
-    engine.answer = json(greenHealth);
+    engine.response = json(greenHealth);
     const { fingerprint } = await withClient(
       engine.target,
       async (client) => await client.servedCertificate("os-a-0"),
     );
-    const { caPem } = await TestAuthority.create();
-    const ask = async (change: Parameters<typeof withTls>[1]): Promise<string> =>
+    const { caPem } = await TestCa.create();
+    const query = async (change: Parameters<typeof withTls>[1]): Promise<string> =>
       await withClient(withTls(engine, change), async (client) => {
         try {
           return (await client.health()).status ?? "";
@@ -180,10 +183,10 @@ describe("trust", () => {
         }
       });
     const outcomes = [
-      await ask({ otherName: "search.example.com" }),
-      await ask({ mountedLeaves: [fingerprint] }),
-      await ask({ otherName: "other.example.com", mountedLeaves: ["00"] }),
-      await ask({ otherName: "search.example.com", mountedLeaves: [fingerprint], caPem }),
+      await query({ otherName: "search.example.com" }),
+      await query({ mountedCertificates: [fingerprint] }),
+      await query({ otherName: "other.example.com", mountedCertificates: ["00"] }),
+      await query({ otherName: "search.example.com", mountedCertificates: [fingerprint], caPem }),
     ];
     expect(outcomes).toEqual(["green", "green", "untrusted", "untrusted"]);
   });
@@ -192,26 +195,26 @@ describe("trust", () => {
     await using engine = await startHostileEngine();
     const target = withTls(engine, { caPem: "" });
     const error = await withClient(target, async (client) => await failureOf(client.health()));
-    expect({ code: error.code, asked: engine.asked }).toEqual({ code: "untrusted", asked: [] });
+    expect({ code: error.code, requested: engine.requested }).toEqual({ code: "untrusted", requested: [] });
   });
 
   test("an address that is not in the certificate is trusted by the service's name", async () => {
     await using engine = await startHostileEngine();
-    engine.answer = json(greenHealth);
+    engine.response = json(greenHealth);
     const health = await withClient(engine.target, async (client) => await client.health());
     expect(health.status).toBe("green");
   });
 
   test("the certificate that is served is told even when it is not trusted, and no request is sent", async () => {
     await using engine = await startHostileEngine();
-    const { caPem } = await TestAuthority.create();
+    const { caPem } = await TestCa.create();
     const facts = await withClient(
       withTls(engine, { caPem }),
       async (client) => await client.servedCertificate("os-a-0"),
     );
-    expect({ subject: facts.subject.commonName, asked: engine.asked }).toEqual({
+    expect({ subject: facts.subject.commonName, requested: engine.requested }).toEqual({
       subject: "os-a-0",
-      asked: [],
+      requested: [],
     });
   });
 
@@ -232,9 +235,9 @@ describe("several nodes", () => {
   }
 
   async function twoNodes(): Promise<TwoNodes> {
-    const authority = await TestAuthority.create();
-    const first = await startHostileEngine({ node: "os-a-0", authority });
-    const second = await startHostileEngine({ node: "os-a-1", authority });
+    const ca = await TestCa.create();
+    const first = await startHostileEngine({ node: "os-a-0", ca });
+    const second = await startHostileEngine({ node: "os-a-1", ca });
     const endpoints = [...first.target.endpoints, ...second.target.endpoints];
     const stop = async (): Promise<void> => {
       await Promise.all([first[Symbol.asyncDispose](), second[Symbol.asyncDispose]()]);
@@ -245,23 +248,23 @@ describe("several nodes", () => {
   test("a read goes on to the next node when one has no fact, and stays there", async () => {
     await using nodes = await twoNodes();
     const { first, second, target } = nodes;
-    first.answer = json({ error: { type: "cluster_manager_not_discovered_exception" } }, 503);
-    second.answer = json(greenHealth);
+    first.response = json({ error: { type: "cluster_manager_not_discovered_exception" } }, 503);
+    second.response = json(greenHealth);
     await withClient(target, async (client) => {
       await client.health();
       await client.health();
     });
-    expect([first.asked.length, second.asked.length]).toEqual([1, 2]);
+    expect([first.requested.length, second.requested.length]).toEqual([1, 2]);
   });
 
   test("a write that a node may have acted on is sent to no other", async () => {
     await using nodes = await twoNodes();
     const { first, second, target } = nodes;
-    first.answer = (request) => {
+    first.response = (request) => {
       request.socket.destroy();
     };
     const error = await withClient(target, async (client) => await failureOf(client.putSettings({})));
-    expect({ code: error.code, mayHaveActed: error.mayHaveActed, second: second.asked }).toEqual({
+    expect({ code: error.code, mayHaveActed: error.mayHaveActed, second: second.requested }).toEqual({
       code: "unreachable",
       mayHaveActed: true,
       second: [],
@@ -272,19 +275,19 @@ describe("several nodes", () => {
     await using nodes = await twoNodes();
     const { first, second, target } = nodes;
     await first[Symbol.asyncDispose]();
-    second.answer = json({ acknowledged: true });
+    second.response = json({ acknowledged: true });
     await withClient(target, async (client) => {
       await client.putSettings({ transient: { "cluster.routing.allocation.enable": "primaries" } });
     });
-    expect(second.asked).toHaveLength(1);
+    expect(second.requested).toHaveLength(1);
   });
 
   test("a refusal is not asked for again elsewhere", async () => {
     await using nodes = await twoNodes();
     const { first, second, target } = nodes;
-    first.answer = json({}, 403);
+    first.response = json({}, 403);
     const error = await withClient(target, async (client) => await failureOf(client.health()));
-    expect({ code: error.code, second: second.asked }).toEqual({ code: "forbidden", second: [] });
+    expect({ code: error.code, second: second.requested }).toEqual({ code: "forbidden", second: [] });
   });
 
   test("a node that is no pod of the cluster is never dialled", async () => {
@@ -294,16 +297,16 @@ describe("several nodes", () => {
       target,
       async (client) => await failureOf(client.identity("evil.example")),
     );
-    expect({ code: error.code, asked: [...first.asked, ...second.asked] }).toEqual({
+    expect({ code: error.code, requested: [...first.requested, ...second.requested] }).toEqual({
       code: "unreachable",
-      asked: [],
+      requested: [],
     });
   });
 });
 
 test("pods are reached through the dial that is given, and still verified under the service's name", async () => {
   await using engine = await startHostileEngine();
-  engine.answer = json(greenHealth);
+  engine.response = json(greenHealth);
   const [{ port } = { port: 0 }] = engine.target.endpoints;
   const dialled: string[] = [];
   const through = restEngine({
@@ -352,7 +355,7 @@ test("a hostile echo puts no credential into errors, causes or stacks", async ()
   const password = hatchCanary();
   const login = { username: "operator", password: password.value };
   await using engine = await startHostileEngine({ login });
-  engine.answer = (request, response) => {
+  engine.response = (request, response) => {
     const header = request.headers.authorization ?? "";
     const plain = Buffer.from(header.slice(6), "base64").toString();
     const chunks: Buffer[] = [];
@@ -380,11 +383,11 @@ test("a hostile echo puts no credential into errors, causes or stacks", async ()
       }),
     ),
   ]);
-  const told = errors
+  const reported = errors
     .map((error) => `${error.message} ${error.stack ?? ""} ${JSON.stringify(error)}`)
     .join("\n");
-  expect(told).toContain("parse_exception");
-  expect([password.leaksIn(told), secret.leaksIn(told)]).toEqual([[], []]);
+  expect(reported).toContain("parse_exception");
+  expect([password.leaksIn(reported), secret.leaksIn(reported)]).toEqual([[], []]);
 });
 
 test.each(["", ".", "..", "\ud800", "x".repeat(600)])(
@@ -395,17 +398,17 @@ test.each(["", ".", "..", "\ud800", "x".repeat(600)])(
       engine.target,
       async (client) => await failureOf(client.putEntity("roles", name, {})),
     );
-    expect({ code: error.code, asked: engine.asked }).toEqual({ code: "invalid", asked: [] });
+    expect({ code: error.code, requested: engine.requested }).toEqual({ code: "invalid", requested: [] });
   },
 );
 
 test("a name with slashes and questions stays one segment of the path", async () => {
   await using engine = await startHostileEngine();
-  engine.answer = json({}, 404);
+  engine.response = json({}, 404);
   await withClient(engine.target, async (client) => {
     await client.deleteEntity("roles", "../ssl?x=1#y");
   });
-  expect(engine.asked).toEqual(["GET /_plugins/_security/api/roles/..%2Fssl%3Fx%3D1%23y"]);
+  expect(engine.requested).toEqual(["GET /_plugins/_security/api/roles/..%2Fssl%3Fx%3D1%23y"]);
 });
 
 describe("[security/106] whether security is initialized", () => {
@@ -424,9 +427,9 @@ describe("[security/106] whether security is initialized", () => {
     ["an answer about fewer documents", { docs: [{ _id: "config", found: true }] }, "unreadable"],
     ["an answer of something else", {}, "unreadable"],
   ];
-  test.for(cases)("%s", async ([, answer, want]) => {
+  test.for(cases)("%s", async ([, reply, want]) => {
     await using engine = await startHostileEngine();
-    engine.answer = json(answer);
+    engine.response = json(reply);
     const got = await withClient(engine.target, async (client) =>
       typeof want === "boolean"
         ? await client.hasSecurityIndex()

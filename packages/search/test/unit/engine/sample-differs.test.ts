@@ -39,7 +39,7 @@ const explanation = {
   isPrimary: true,
   node: "a",
   nodes: [{ node: "b", deciders: ["disk"] }],
-  words: "",
+  text: "",
 };
 const served = { http: "f", transportEndMs: 1 };
 

@@ -2,14 +2,18 @@ import { realSystem } from "@quartermaster/runtime";
 import { type EngineClient, EngineError, type EngineTarget, restEngine } from "@quartermaster/search";
 import { describe, expect, test } from "vitest";
 
-import { serviceName } from "../../support/engine-world.ts";
-import { type Answer, greenHealth, json, startHostileEngine } from "../../support/hostile-engine.ts";
-import { TestAuthority } from "../../support/test-certificates.ts";
+import { serviceName } from "../../support/engine-scene.ts";
+import { type Reply, greenHealth, json, startHostileEngine } from "../../support/hostile-engine.ts";
+import { TestCa } from "../../support/test-certificates.ts";
 
 const connect = restEngine({ system: realSystem() });
-const authority = await TestAuthority.create();
-const other = await TestAuthority.create();
-const leaf = { subject: { commonName: "os-a-0" }, usages: ["server"], dnsNames: [serviceName] } as const;
+const ca = await TestCa.create();
+const other = await TestCa.create();
+const certificate = {
+  subject: { commonName: "os-a-0" },
+  usages: ["server"],
+  dnsNames: [serviceName],
+} as const;
 
 const read = async (client: EngineClient): Promise<unknown> => (await client.health()).status;
 const write = async (client: EngineClient): Promise<unknown> => {
@@ -39,44 +43,44 @@ async function withClient<T>(target: EngineTarget, use: (client: EngineClient) =
 }
 
 const untrusted = [
-  { name: "expired", issued: await authority.issue(leaf, 0.5) },
-  { name: "for another name", issued: await authority.issue({ ...leaf, dnsNames: ["other.team-b.svc"] }) },
-  { name: "of another CA", issued: await other.issue(leaf) },
-  { name: "of a client", issued: await authority.issue({ ...leaf, usages: ["client"] }) },
+  { name: "expired", issued: await ca.issue(certificate, 0.5) },
+  { name: "for another name", issued: await ca.issue({ ...certificate, dnsNames: ["other.team-b.svc"] }) },
+  { name: "of another CA", issued: await other.issue(certificate) },
+  { name: "of a client", issued: await ca.issue({ ...certificate, usages: ["client"] }) },
 ];
 const rows = untrusted.flatMap((row) => (["read", "write"] as const).map((call) => ({ ...row, call })));
 
 describe("[faults/P4] what an engine proves of itself and asks of us may change at any time", () => {
   test.each(rows)("[faults/P4] a certificate $name: a $call is not sent", async ({ issued, call }) => {
-    await using engine = await startHostileEngine({ authority });
+    await using engine = await startHostileEngine({ ca });
     engine.serve(issued);
-    engine.answer = json(whole);
+    engine.response = json(whole);
     const end = await withClient(engine.target, async (client) => await outcomeOf(client, call));
     expect(end).toBe("untrusted, not sent");
-    expect(engine.asked).toEqual([]);
+    expect(engine.requested).toEqual([]);
   });
 
   test.each(["read", "write"] as const)(
     "[faults/P4] rotated in the middle of a %s: that one ends well, and what the next connection serves is verified anew",
     async (call) => {
-      await using engine = await startHostileEngine({ authority });
+      await using engine = await startHostileEngine({ ca });
       await withClient(engine.target, async (client) => {
-        engine.answer = answerAfter(async () => {
-          engine.serve(await authority.issue(leaf));
+        engine.response = respondAfter(async () => {
+          engine.serve(await ca.issue(certificate));
         });
         expect(await outcomeOf(client, call)).toBe(call === "read" ? "green" : "written");
-        engine.answer = json(whole);
+        engine.response = json(whole);
         expect(await outcomeOf(client, call)).not.toContain("untrusted");
       });
-      engine.answer = answerAfter(async () => {
-        engine.serve(await other.issue(leaf));
+      engine.response = respondAfter(async () => {
+        engine.serve(await other.issue(certificate));
       });
       await withClient(engine.target, async (client) => {
         expect(await outcomeOf(client, call)).toBe(call === "read" ? "green" : "written");
         // The connection that was verified ends with its response; another one is not trusted.
-        const requests = engine.asked.length;
+        const requests = engine.requested.length;
         expect(await outcomeOf(client, call)).toBe("untrusted, not sent");
-        expect(engine.asked).toHaveLength(requests);
+        expect(engine.requested).toHaveLength(requests);
       });
     },
   );
@@ -85,11 +89,11 @@ describe("[faults/P4] what an engine proves of itself and asks of us may change 
     "[faults/P4] 401 after the password was rotated: a %s is refused and not sent to another node, and the new password is enough",
     async (call) => {
       const login = (password: string): EngineTarget["login"] => ({ username: "operator", password });
-      await using first = await startHostileEngine({ authority });
-      await using second = await startHostileEngine({ node: "os-a-1", authority });
+      await using first = await startHostileEngine({ ca });
+      await using second = await startHostileEngine({ node: "os-a-1", ca });
       const accepted = `Basic ${Buffer.from("operator:new").toString("base64")}`;
       for (const engine of [first, second])
-        engine.answer = (request, response) => {
+        engine.response = (request, response) => {
           const isKnown = request.headers.authorization === accepted;
           json(isKnown ? whole : {}, isKnown ? 200 : 401)(request, response);
         };
@@ -100,7 +104,7 @@ describe("[faults/P4] what an engine proves of itself and asks of us may change 
         async (client) => await outcomeOf(client, call),
       );
       expect(refused).toMatch(/^forbidden/);
-      expect([first.asked.length, second.asked.length]).toEqual([1, 0]);
+      expect([first.requested.length, second.requested.length]).toEqual([1, 0]);
       const end = await withClient(
         { ...target, login: login("new") },
         async (client) => await outcomeOf(client, call),
@@ -111,7 +115,7 @@ describe("[faults/P4] what an engine proves of itself and asks of us may change 
 });
 
 /** Response to a request for which something else has to happen first; closes the connection with it. */
-function answerAfter(act: () => Promise<void>): Answer {
+function respondAfter(act: () => Promise<void>): Reply {
   return (request, response) => {
     response.setHeader("connection", "close");
     const respond = async (): Promise<void> => {

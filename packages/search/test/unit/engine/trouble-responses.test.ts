@@ -324,7 +324,7 @@ function wantOf(body: object): string {
 describe("what an engine in trouble responds with HTTP 200 is an error", () => {
   test.each([...partial, ...writes])("$name", async ({ paths, call, want, distribution }) => {
     await using engine = await startHostileEngine();
-    engine.answer = byPath(paths);
+    engine.response = byPath(paths);
     expect(await outcomeOf(engine, call, distribution)).toBe(want);
   });
 });
@@ -390,7 +390,7 @@ describe("no read of an engine in trouble gives a fact", () => {
 
   test.each(readRows)("$distribution $call: $trouble.name", async ({ distribution, call, trouble }) => {
     await using engine = await startHostileEngine();
-    engine.answer = json(trouble.body, trouble.status);
+    engine.response = json(trouble.body, trouble.status);
     expect(await outcomeOf(engine, calls[call], distribution)).toBe(trouble.want);
   });
 
@@ -398,7 +398,7 @@ describe("no read of an engine in trouble gives a fact", () => {
     "%s: a node that responds with 503 does not serve",
     async (distribution) => {
       await using engine = await startHostileEngine();
-      engine.answer = json(blocked, 503);
+      engine.response = json(blocked, 503);
       expect(await outcomeOf(engine, calls.isServing, distribution)).toEqual({ value: false });
     },
   );
@@ -452,7 +452,7 @@ describe("a whole response is a fact", () => {
     },
   ])("$name", async ({ paths, call, want }) => {
     await using engine = await startHostileEngine();
-    engine.answer = byPath(paths);
+    engine.response = byPath(paths);
     expect(await outcomeOf(engine, call)).toEqual({ value: want });
   });
 });

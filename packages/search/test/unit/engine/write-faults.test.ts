@@ -5,8 +5,8 @@ import { type Distribution, type EngineClient, EngineError, restEngine } from "@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { type EngineCall, engineCalls, engineReads } from "../../../src/engine/engine-client.ts";
-import { type Answer, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
-import { TestAuthority } from "../../support/test-certificates.ts";
+import { type Reply, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
+import { TestCa } from "../../support/test-certificates.ts";
 
 const repository = { name: "r", type: "fs", settings: {} };
 const documents = {
@@ -57,25 +57,25 @@ function cut(response: ServerResponse, text: string, length: number): void {
 const overload = { error: { type: "circuit_breaking_exception", reason: "[parent] Data too large" } };
 const faults: readonly {
   readonly name: string;
-  readonly answer: Answer;
+  readonly response: Reply;
   readonly codes: readonly string[];
   /** Nothing comes: the time has to pass. */
   readonly isSilent?: boolean;
 }[] = [
-  { name: "no response in time", answer: () => undefined, codes: ["timeout"], isSilent: true },
-  { name: "429", answer: json(overload, 429), codes: ["unavailable"] },
+  { name: "no response in time", response: () => undefined, codes: ["timeout"], isSilent: true },
+  { name: "429", response: json(overload, 429), codes: ["unavailable"] },
   // Of a reload, 500 speaks of the files.
-  { name: "500", answer: json(overload, 500), codes: ["unavailable", "invalid"] },
-  { name: "503", answer: json(overload, 503), codes: ["unavailable"] },
-  { name: "504", answer: json({}, 504), codes: ["timeout"] },
+  { name: "500", response: json(overload, 500), codes: ["unavailable", "invalid"] },
+  { name: "503", response: json(overload, 503), codes: ["unavailable"] },
+  { name: "504", response: json({}, 504), codes: ["timeout"] },
   {
     name: "a reset before the response",
-    answer: (request) => request.socket.destroy(),
+    response: (request) => request.socket.destroy(),
     codes: ["unreachable"],
   },
   {
     name: "a reset in the middle of the body",
-    answer: (request, response) => {
+    response: (request, response) => {
       cut(response, '{"acknowledged":', 100);
       setImmediate(() => request.socket.destroy());
     },
@@ -83,7 +83,7 @@ const faults: readonly {
   },
   {
     name: "JSON that stops",
-    answer: (_request, response) => {
+    response: (_request, response) => {
       const text = '{"acknowledged":true,"license_status":"val';
       cut(response, text, text.length);
       response.end();
@@ -96,11 +96,8 @@ const faults: readonly {
 let engines: readonly HostileEngine[] = [];
 
 beforeAll(async () => {
-  const authority = await TestAuthority.create();
-  engines = [
-    await startHostileEngine({ node, authority }),
-    await startHostileEngine({ node: "os-a-1", authority }),
-  ];
+  const ca = await TestCa.create();
+  engines = [await startHostileEngine({ node, ca }), await startHostileEngine({ node: "os-a-1", ca })];
 });
 
 afterAll(async () => {
@@ -108,18 +105,18 @@ afterAll(async () => {
 });
 
 /** Has both nodes give the answer to the write. Resolves with its first request; then come the requests since, without the reads ahead of it. */
-function answering({ before }: Write, answer: Answer): { first: Promise<undefined>; lines: string[] } {
+function responding({ before }: Write, reply: Reply): { first: Promise<undefined>; lines: string[] } {
   const { promise: first, resolve } = Promise.withResolvers<undefined>();
   const lines: string[] = [];
   for (const engine of engines)
-    engine.answer = (request, response) => {
+    engine.response = (request, response) => {
       const line = `${request.method ?? ""} ${request.url ?? ""}`;
       if (before !== undefined && line.startsWith(`GET ${before.path}`)) {
         json(before.body, before.status)(request, response);
         return;
       }
       lines.push(line);
-      answer(request, response);
+      reply(request, response);
       resolve(undefined);
     };
   return { first, lines };
@@ -136,7 +133,7 @@ describe("a write that an engine in trouble may have carried out", () => {
   });
 
   test.each(rows)("$call, $fault.name: is no success and is sent once", async ({ write, fault }) => {
-    const { first, lines } = answering(write, fault.answer);
+    const { first, lines } = responding(write, fault.response);
     const { distribution = "opensearch" } = write;
     const endpoints = engines.flatMap(({ target }) => target.endpoints);
     const system = new VirtualSystem();

@@ -3,14 +3,14 @@ import { VirtualSystem } from "@quartermaster/runtime/testing";
 import { describe, expect, test } from "vitest";
 
 import { Exporter, type ExporterInputs } from "../../../src/exporter/exporter.ts";
-import { engineAnswers } from "../../fakes/index.ts";
-import { type Answer, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
-import { TestAuthority } from "../../support/test-certificates.ts";
+import { engineResponses } from "../../fakes/index.ts";
+import { type Reply, type HostileEngine, json, startHostileEngine } from "../../support/hostile-engine.ts";
+import { TestCa } from "../../support/test-certificates.ts";
 
 const login = { username: "quartermaster-monitoring", password: "a-Secret-that-must-not-leak" };
 
 /** Answers as an OpenSearch would, to everybody who has the password. */
-function asEngine(password = login.password): Answer {
+function asEngine(password = login.password): Reply {
   const wanted = `Basic ${Buffer.from(`${login.username}:${password}`).toString("base64")}`;
   return (request, response) => {
     if (request.headers.authorization !== wanted) {
@@ -20,8 +20,8 @@ function asEngine(password = login.password): Answer {
       )(request, response);
       return;
     }
-    const path = Object.keys(engineAnswers).find((each) => (request.url ?? "").startsWith(each));
-    json(path === undefined ? {} : engineAnswers[path], path === undefined ? 404 : 200)(request, response);
+    const path = Object.keys(engineResponses).find((each) => (request.url ?? "").startsWith(each));
+    json(path === undefined ? {} : engineResponses[path], path === undefined ? 404 : 200)(request, response);
   };
 }
 
@@ -56,7 +56,7 @@ function exporterOf(
 describe("an exporter", () => {
   test("shows what the engine says, over TLS that it verifies, with reads alone", async () => {
     await using engine = await startHostileEngine();
-    engine.answer = asEngine();
+    engine.response = asEngine();
     await using exporter = exporterOf(() => inputsFor(engine));
     const page = await exporter.render();
     expect(page).toContain('opensearch_cluster_status{cluster="logs"} 1\n');
@@ -67,22 +67,22 @@ describe("an exporter", () => {
     );
     expect(page).toContain('repository="nightly"');
     expect(page).not.toContain(login.password);
-    expect(engine.asked.every((each) => each.startsWith("GET "))).toBe(true);
-    expect(exporter.hasAnswered).toBe(true);
+    expect(engine.requested.every((each) => each.startsWith("GET "))).toBe(true);
+    expect(exporter.hasResponded).toBe(true);
   });
 
   test("sends nothing to whoever has a certificate of somebody else", async () => {
     await using engine = await startHostileEngine();
-    const other = await TestAuthority.create();
+    const other = await TestCa.create();
     await using exporter = exporterOf(() => inputsFor(engine, { caPem: other.caPem }));
     expect(await exporter.render()).toContain('quartermaster_search_exporter_up{cluster="logs"} 0\n');
-    expect(engine.asked).toEqual([]);
-    expect(exporter.hasAnswered).toBe(false);
+    expect(engine.requested).toEqual([]);
+    expect(exporter.hasResponded).toBe(false);
   });
 
   test("goes on with a new password as soon as its file has changed", async () => {
     await using engine = await startHostileEngine();
-    engine.answer = asEngine("the-new-one");
+    engine.response = asEngine("the-new-one");
     const errors: unknown[] = [];
     let password = login.password;
     const system = new VirtualSystem();
@@ -101,18 +101,18 @@ describe("an exporter", () => {
 
   test("asks the engine once, however many ask for the page", async () => {
     await using engine = await startHostileEngine();
-    engine.answer = asEngine();
+    engine.response = asEngine();
     await using exporter = exporterOf(() => inputsFor(engine));
     const pages = await Promise.all(Array.from({ length: 20 }, async () => await exporter.render()));
     await exporter.render();
     expect(new Set(pages).size).toBe(1);
-    expect(engine.asked.filter((each) => each.includes("/_cluster/health"))).toHaveLength(1);
+    expect(engine.requested.filter((each) => each.includes("/_cluster/health"))).toHaveLength(1);
   });
 
   test("shows the rest where one part fails, and says that a role may not see snapshots", async () => {
     await using engine = await startHostileEngine();
     const good = asEngine();
-    engine.answer = (request, response) => {
+    engine.response = (request, response) => {
       const { url = "" } = request;
       if (url.startsWith("/_snapshot")) json({ error: "no" }, 403)(request, response);
       else if (url.startsWith("/_nodes/stats"))
@@ -135,7 +135,7 @@ describe("an exporter", () => {
   test("does not swallow an answer without end", async () => {
     await using engine = await startHostileEngine();
     const good = asEngine();
-    engine.answer = (request, response) => {
+    engine.response = (request, response) => {
       if (!(request.url ?? "").startsWith("/_nodes/stats")) {
         good(request, response);
         return;

@@ -13,7 +13,7 @@ import { readExporterConfig } from "../../../src/exporter/exporter-config.ts";
 import { exporterSeries } from "../../../src/exporter/exporter.ts";
 import { nodeSamples } from "../../../src/exporter/node-series.ts";
 import { pageText, type Sample } from "../../../src/exporter/sample.ts";
-import { engineAnswers, exporterPage } from "../../fakes/index.ts";
+import { engineResponses, exporterPage } from "../../fakes/index.ts";
 
 function shown(samples: readonly Sample[]): readonly string[] {
   return samples.map(
@@ -23,7 +23,7 @@ function shown(samples: readonly Sample[]): readonly string[] {
 
 describe("health", () => {
   test("becomes a number, and shards are counted by type", () => {
-    const samples = shown(healthSamples(engineAnswers["/_cluster/health"]));
+    const samples = shown(healthSamples(engineResponses["/_cluster/health"]));
     expect(samples).toEqual(
       expect.arrayContaining([
         "opensearch_cluster_status  1",
@@ -38,8 +38,8 @@ describe("health", () => {
 
   test.each([{}, { status: "blue" }, [], "green", undefined])(
     "that cannot be read is no health: %j",
-    (answer) => {
-      expect(() => healthSamples(answer)).toThrow("names no health");
+    (response) => {
+      expect(() => healthSamples(response)).toThrow("names no health");
     },
   );
 });
@@ -58,8 +58,8 @@ describe("settings", () => {
     ["a ratio", { persistent: watermark("0.9") }, ["90"]],
     ["bytes are no percentage", { persistent: watermark("10gb") }, []],
     ["nonsense", { persistent: limit({ deep: 1 }) }, []],
-  ])("%s", (_name, answer, want) => {
-    expect(settingSamples(answer).map(({ value }) => String(value))).toEqual(want);
+  ])("%s", (_name, response, want) => {
+    expect(settingSamples(response).map(({ value }) => String(value))).toEqual(want);
   });
 });
 
@@ -76,8 +76,8 @@ test("voters are those that count, and those of them that are members", () => {
 });
 
 test("the newest successful snapshot counts, and repositories that are only read do not", () => {
-  expect(writableRepositories(engineAnswers["/_snapshot"])).toEqual(["nightly"]);
-  expect(shown(snapshotSamples("nightly", engineAnswers["/_snapshot/nightly/"]))).toEqual([
+  expect(writableRepositories(engineResponses["/_snapshot"])).toEqual(["nightly"]);
+  expect(shown(snapshotSamples("nightly", engineResponses["/_snapshot/nightly/"]))).toEqual([
     "quartermaster_search_snapshot_last_success_timestamp_seconds nightly 1700000000",
   ]);
   expect(snapshotSamples("nightly", {})).toMatchObject([{ value: 0 }]);
@@ -85,7 +85,7 @@ test("the newest successful snapshot counts, and repositories that are only read
 
 describe("nodes", () => {
   test("have figures with their names and ids; times are seconds", () => {
-    const samples = shown(nodeSamples(engineAnswers["/_nodes/stats"]));
+    const samples = shown(nodeSamples(engineResponses["/_nodes/stats"]));
     expect(samples).toEqual(
       expect.arrayContaining([
         "opensearch_node_role_bool logs-nodes-0,Xw1,cluster_manager 1",

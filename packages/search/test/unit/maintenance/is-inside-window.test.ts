@@ -186,7 +186,7 @@ describe("nodes outside of a window", () => {
 
   test.for<readonly [string, Parameters<typeof aRoll>[0]]>([
     ["a restart", { outdated: ["logs-data-1"] }],
-    ["a removal", { places: { data: 3 } }],
+    ["a removal", { slots: { data: 3 } }],
   ])("[search/SC-56] %s waits for the window", ([, changes]) => {
     const seen = aRoll({ cluster: closed, ...changes });
     expect(decideLane(nodesLane, seen, noon)).toMatchObject({

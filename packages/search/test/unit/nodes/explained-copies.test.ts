@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import type { EngineFacts, EngineShard, ShardExplanation } from "../../../src/engine/engine-facts.ts";
 import { copiesToExplain, explainCopies, readExplanation } from "../../../src/engine/explain-copies.ts";
-import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
+import { disruptionState } from "../../../src/facts/disruption-state.ts";
 import { decideLane } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
 import { restartRefusals } from "../../../src/operation/refusals.ts";
@@ -12,23 +12,23 @@ import { known } from "../../support/a-seen.ts";
 const [first, second] = ["logs-data-0", "logs-data-1"];
 const half = shardOn("orders", [first, "?"]);
 
-function explained(deciders: Readonly<Record<string, readonly string[]>>, words = ""): ShardExplanation {
+function explained(deciders: Readonly<Record<string, readonly string[]>>, terms = ""): ShardExplanation {
   return {
     index: "orders",
     shard: 0,
     isPrimary: false,
     node: undefined,
     nodes: Object.entries(deciders).map(([node, rules]) => ({ node, deciders: rules })),
-    words,
+    text: terms,
   };
 }
 
 /** What the check `settled` says of the restart of a manager. */
 function settledSays(engine: Partial<EngineFacts>): string | undefined {
-  const world = disruptionWorld(aRoll({ shards: half, engine }));
-  const node = world.nodes.find(({ name }) => name === "logs-managers-1");
+  const state = disruptionState(aRoll({ shards: half, engine }));
+  const node = state.nodes.find(({ name }) => name === "logs-managers-1");
   if (node === undefined) throw new Error("no such node");
-  return restartRefusals(node, world).find(({ check }) => check === "settled")?.message;
+  return restartRefusals(node, state).find(({ check }) => check === "settled")?.message;
 }
 
 describe("copies that are not assigned", () => {
@@ -127,7 +127,7 @@ describe("copies that are not assigned", () => {
     const excluded = { "cluster.routing.allocation.exclude._name": "logs-data-2" };
     const persistent = { ...excluded, "cluster.metadata.quartermaster_excluded": "logs-data-2" };
     const shards = shardOn("orders", [first, second]);
-    const base = { cluster: managersAndData(3, 2), places: { data: 3 }, shards, status: { operation } };
+    const base = { cluster: managersAndData(3, 2), slots: { data: 3 }, shards, status: { operation } };
     const { engine } = aRoll(base);
     if (!engine.health.isKnown) throw new Error("known");
     const seen = aRoll({
@@ -169,7 +169,7 @@ describe("copies that are not assigned", () => {
     });
     const seen = aRoll({
       cluster: managersAndData(3, 2),
-      places: { data: 3 },
+      slots: { data: 3 },
       shards,
       status: { operation },
       engine: { settings, explanations: known([stays]) },
@@ -187,15 +187,15 @@ describe("what the engine is asked", () => {
   test("one copy of each shard that lacks one, ten shards at most", async () => {
     const facts = { ...engine, shards: known(rows(50)) };
     expect(copiesToExplain(facts)).toHaveLength(50);
-    const asked: number[] = [];
+    const requested: number[] = [];
     const client = {
       explain: async (copy: EngineShard) => {
-        asked.push(copy.shard);
+        requested.push(copy.shard);
         return await Promise.resolve({ ...explained({}), ...copy });
       },
     };
     await explainCopies(client as never, facts);
-    expect(asked).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(requested).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
   test("nothing while all is green, red or moving", () => {
@@ -227,28 +227,28 @@ describe("an explanation of a hostile engine", () => {
     node_name: "\u001b[31mred",
     deciders: [{ decider: "node\nversion", decision: "NO", explanation }],
   });
-  const answer = (decisions: readonly object[]): object => ({
+  const verdict = (decisions: readonly object[]): object => ({
     index: "orders",
     current_state: "unassigned",
     node_allocation_decisions: decisions,
   });
 
   test("is bounded and printable", () => {
-    const { nodes, words } = readExplanation(copy, answer([decision(`${"x".repeat(10_000)}\r\n`)]));
-    const text = JSON.stringify([nodes, words]);
-    expect(words.length).toBeLessThanOrEqual(201);
+    const { nodes, text: terms } = readExplanation(copy, verdict([decision(`${"x".repeat(10_000)}\r\n`)]));
+    const text = JSON.stringify([nodes, terms]);
+    expect(terms.length).toBeLessThanOrEqual(201);
     // oxlint-disable-next-line no-control-regex -- these are what must not be there
     expect(nodes[0]?.node).not.toMatch(/[\u0000-\u001f]/);
     // oxlint-disable-next-line no-control-regex -- these are what must not be there
-    expect(words).not.toMatch(/[\u0000-\u001f]/);
+    expect(terms).not.toMatch(/[\u0000-\u001f]/);
     expect(text.length).toBeLessThan(1_000);
-    expect(readExplanation(copy, answer([decision({ a: 1 })])).words).not.toContain("object");
+    expect(readExplanation(copy, verdict([decision({ a: 1 })])).text).not.toContain("object");
   });
 
   test.for<readonly [string, unknown]>([
-    ["of another index", { ...answer([]), index: "other" }],
+    ["of another index", { ...verdict([]), index: "other" }],
     ["without a state", { index: "orders" }],
-    ["with more nodes than a cluster has", answer(Array.from({ length: 501 }, () => decision("x")))],
+    ["with more nodes than a cluster has", verdict(Array.from({ length: 501 }, () => decision("x")))],
     ["that is no object", []],
   ])("%s is not believed", ([, value]) => {
     expect(() => readExplanation(copy, value)).toThrow(/explain/);

@@ -71,7 +71,7 @@ function decide(lie: Lie, record: Partial<Operation>, nowMs: number): LaneDecisi
     transient: {},
   });
   const seen = aRoll({
-    places: { data: 3 },
+    slots: { data: 3 },
     engine: { settings, shards: tables[lie.table], nodeLoad: statistics[lie.statistics] },
     status: { operation: { ...operation, ...record } },
   });

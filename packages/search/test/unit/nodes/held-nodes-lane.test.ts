@@ -115,7 +115,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "a pod that is not to come back is not waited for": {
     operation: away,
-    given: { places: { data: 1 }, down: [node] },
+    given: { slots: { data: 1 }, down: [node] },
     pod: "gone",
     actions: ["verifyReleased", "record"],
     step: undefined,
@@ -129,37 +129,37 @@ const cases: Readonly<Record<string, Case>> = {
   "at its last step only if the place is really still there": {
     operation: shrink,
     given: { engine: { settings: excluded } },
-    actions: ["verifyPlace", "releaseAllocation"],
+    actions: ["verifySlot", "releaseAllocation"],
     step: "Release",
   },
   "also with nothing left in the engine": {
     operation: shrink,
-    actions: ["verifyPlace", "verifyReleased"],
+    actions: ["verifySlot", "verifyReleased"],
     step: undefined,
   },
   "without its place the node keeps its exclusion until its pod is gone": {
     operation: shrink,
-    given: { places: { data: 1 }, engine: { settings: excluded } },
+    given: { slots: { data: 1 }, engine: { settings: excluded } },
     actions: [],
     step: "Await",
   },
   "and until the cluster has let it go": {
     operation: shrink,
-    given: { places: { data: 1 }, engine: { settings: excluded } },
+    given: { slots: { data: 1 }, engine: { settings: excluded } },
     pod: "gone",
     actions: [],
     step: "Await",
   },
   "then the exclusion is taken back": {
     operation: shrink,
-    given: { places: { data: 1 }, down: [node], engine: { settings: excluded } },
+    given: { slots: { data: 1 }, down: [node], engine: { settings: excluded } },
     pod: "gone",
     actions: ["releaseAllocation"],
     step: "Release",
   },
   "what becomes of its claim waits for the spec": {
     operation: shrink,
-    given: { places: { data: 1 }, down: [node] },
+    given: { slots: { data: 1 }, down: [node] },
     pod: "gone",
     actions: [],
     step: "Release",
@@ -213,9 +213,9 @@ describe("who holds a cluster", () => {
     NameClash: { ...frozenRestart, takenNames: ["Service logs"] },
   };
 
-  function verdictOf(seen: Seen): ReturnType<(typeof searchRules)[number]["answer"]> {
+  function verdictOf(seen: Seen): ReturnType<(typeof searchRules)[number]["decide"]> {
     for (const rule of searchRules) {
-      const verdict = rule.answer(seen, now);
+      const verdict = rule.decide(seen, now);
       if (verdict !== undefined) return verdict;
     }
     return undefined;

@@ -15,7 +15,7 @@ import { aPod, aSeen, aVolume } from "../../support/a-seen.ts";
 const now = new Date("2026-11-18T10:00:00Z");
 
 /** Two data nodes are declared and run; the StatefulSet has another number of places. */
-function withPlaces(replicas: number, changes: Partial<Seen> = {}): Seen {
+function withSlots(replicas: number, changes: Partial<Seen> = {}): Seen {
   const seen = aRoll({ seen: changes });
   const sets = new Map(seen.statefulSets);
   const data = sets.get("data");
@@ -41,15 +41,15 @@ describe("[security/104] nodes are those that exist, never one for each number b
     ["a pod with a huge ordinal", extra("logs-data-300000000"), [...declared, "logs-data-300000000"]],
     ["a pod whose name is not that of a node", extra("evil-300000000"), declared],
     ["a pod whose ordinal is no number", extra("logs-data-1e9"), declared],
-    ["a StatefulSet with a billion places", withPlaces(1e9), [...declared, "logs-data-999999999"]],
+    ["a StatefulSet with a billion places", withSlots(1e9), [...declared, "logs-data-999999999"]],
     [
       "an empty place between: only what is there, and the last",
-      withPlaces(9, { volumes: [aVolume("logs-data-5", {})] }),
+      withSlots(9, { volumes: [aVolume("logs-data-5", {})] }),
       [...declared, "logs-data-5", "logs-data-8"],
     ],
     [
       "a claim without a place is not a node",
-      withPlaces(2, { volumes: [aVolume("logs-data-5", {})] }),
+      withSlots(2, { volumes: [aVolume("logs-data-5", {})] }),
       declared,
     ],
   ])("%s", ([, seen, want]) => {
@@ -67,31 +67,31 @@ describe("[security/104] nodes are those that exist, never one for each number b
       step: "Shrink",
       startedAt: "2026-11-18T09:50:00Z",
     };
-    expect(decideLane(nodesLane, withPlaces(1e9), now).intent?.operation).toMatchObject({
+    expect(decideLane(nodesLane, withSlots(1e9), now).intent?.operation).toMatchObject({
       type: "Remove",
       node: operation.node,
     });
     const shrunkTo = (seen: Seen): unknown =>
       decideLane(nodesLane, { ...seen, status: { ...seen.status, operation } }, now).actions;
-    expect(shrunkTo(withPlaces(1e9))).toMatchObject([{ kind: "shrinkPool", to: 2 }]);
-    const claimed = withPlaces(1e9, { volumes: [aVolume("logs-data-41", {})] });
+    expect(shrunkTo(withSlots(1e9))).toMatchObject([{ kind: "shrinkPool", to: 2 }]);
+    const claimed = withSlots(1e9, { volumes: [aVolume("logs-data-41", {})] });
     expect(shrunkTo(claimed)).toMatchObject([{ kind: "shrinkPool", to: 42 }]);
   });
 
   test("why auto-scaling cannot take a node is answered without a list of all of them", () => {
-    const seen = withPlaces(1e9);
+    const seen = withSlots(1e9);
     const pool = seen.cluster.pools.find(({ name }) => name === "data");
     expect(pool && refusalOf(pool, seen, now)).toBeUndefined();
   });
 
   test("a retained claim with a huge ordinal makes no pods", () => {
     const cluster = aSearchCluster({ pools: [aPool({ name: "data", replicas: 2 })] });
-    const marked = { engineUuid: "U", holdsData: true, holdsManager: true };
+    const owned = { engineUuid: "U", holdsData: true, holdsManager: true };
     const seen = aSeen({
       cluster,
       status: { bootstrap: { mode: "Recover" } },
       bootstrapList: "empty",
-      volumes: [aVolume("logs-data-3", marked), aVolume("logs-data-300000000", marked)],
+      volumes: [aVolume("logs-data-3", owned), aVolume("logs-data-300000000", owned)],
     });
     const sets = decideLane(poolsLane, seen, now).actions.flatMap((action) =>
       action.kind === "apply" ? [action.object] : [],

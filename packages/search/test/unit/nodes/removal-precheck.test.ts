@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
+import { disruptionState } from "../../../src/facts/disruption-state.ts";
 import { nodeNamed } from "../../../src/facts/node-facts.ts";
 import type { NodeRole } from "../../../src/model/search-cluster.ts";
 import { removalPrecheck } from "../../../src/removal/removal-precheck.ts";
@@ -19,11 +19,11 @@ function outcomeOf(tiers: readonly NodeRole[], others: readonly NodeRole[], copi
     ],
   });
   const holders = [gone, "logs-gone-0", "logs-others-0"].slice(0, copies);
-  const seen = aRoll({ cluster, places: { gone: 3 }, shards: shardOn("orders", holders) });
-  const world = disruptionWorld(seen);
-  const node = nodeNamed(world.nodes, gone);
+  const seen = aRoll({ cluster, slots: { gone: 3 }, shards: shardOn("orders", holders) });
+  const state = disruptionState(seen);
+  const node = nodeNamed(state.nodes, gone);
   if (node === undefined) throw new Error("no node");
-  return removalPrecheck(node, { seen, world }).kind;
+  return removalPrecheck(node, { seen, state }).kind;
 }
 
 test.each<{ tiers: readonly NodeRole[]; others: readonly NodeRole[]; copies: number; want: string }>([

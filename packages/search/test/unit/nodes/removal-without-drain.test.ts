@@ -25,7 +25,7 @@ function seenWith(
       aPool({ name: "data", replicas: 2, roles: ["data"], ...storage }),
     ],
   });
-  const seen = aRoll({ cluster, places: { data: 3 }, shards: orders, ...changes });
+  const seen = aRoll({ cluster, slots: { data: 3 }, shards: orders, ...changes });
   return {
     ...seen,
     pods: seen.pods.map((each) => (each.name === leaving ? { ...each, ...pod } : each)),

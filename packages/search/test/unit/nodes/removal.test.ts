@@ -18,7 +18,7 @@ function decide(seen: Seen): LaneDecision {
 }
 
 /** Two data nodes are declared, three are there. */
-const three: RollChanges = { places: { data: 3 } };
+const three: RollChanges = { slots: { data: 3 } };
 const nodes = ["logs-data-0", "logs-data-1", "logs-data-2"];
 
 function withReplicas(count: number): readonly EngineShard[] {
@@ -249,7 +249,7 @@ describe("a removal step by step", () => {
   });
 
   test("another node that goes as well and was never started keeps nobody", () => {
-    const four = { places: { data: 4 } };
+    const four = { slots: { data: 4 } };
     const seen = aRoll({
       ...four,
       down: ["logs-data-2"],
@@ -297,7 +297,7 @@ describe("a removal step by step", () => {
     });
     const all = {
       cluster,
-      places: { managers: 3 },
+      slots: { managers: 3 },
       voters: ["logs-managers-0", "logs-managers-1", "logs-managers-2"],
     };
     const declared = decide(aRoll(all)).intent?.operation;
@@ -332,7 +332,7 @@ describe("a removal step by step", () => {
       cluster: aSearchCluster({
         pools: [aPool({ name: "managers", replicas: 0, roles: ["cluster_manager"] })],
       }),
-      places: { managers: 1 },
+      slots: { managers: 1 },
       voters: ["logs-managers-0"],
     });
     expect(decide(last)).toMatchObject({
@@ -343,7 +343,7 @@ describe("a removal step by step", () => {
 
   test("without a drain, only what has a started copy elsewhere is removed", () => {
     const cluster = { ...managersAndData(3, 2), drainsBeforeRemoval: false };
-    const removal = { cluster, places: { data: 3 } };
+    const removal = { cluster, slots: { data: 3 } };
     const only = { drains: false };
     expect(
       continued({ ...removal, shards: shardOn("orders", ["logs-data-2"]) }, only).intent?.operation?.step,
@@ -397,7 +397,7 @@ describe("the claim of a removed node", () => {
       { drains: false },
       true,
     ],
-    ["stays while its pod is there", { ...gone, places: { data: 3 } }, {}, false],
+    ["stays while its pod is there", { ...gone, slots: { data: 3 } }, {}, false],
     ["stays while the health is red", { ...gone, engine: { health: red } }, {}, false],
     [
       "stays while the health is not known",
@@ -418,17 +418,17 @@ describe("the end of a removal", () => {
     const kept = aVolume("logs-data-2", { engineUuid: "U" });
     expect(gone([kept]).actions).toMatchObject([
       {
-        kind: "markVolume",
+        kind: "annotateVolume",
         uid: "pvc-logs-data-2",
         annotations: { "search.quartermaster.dev/holds": "nothing" },
       },
     ]);
-    const marked = gone([{ ...kept, holdsData: false, holdsManager: false }]);
-    expect(marked.actions).toMatchObject([
+    const owned = gone([{ ...kept, holdsData: false, holdsManager: false }]);
+    expect(owned.actions).toMatchObject([
       { kind: "verifyReleased" },
       { kind: "record", event: { reason: "NodeRemoved" } },
     ]);
-    expect(marked.intent).toMatchObject({ operation: undefined });
+    expect(owned.intent).toMatchObject({ operation: undefined });
     expect(gone([aVolume("logs-data-2", { uid: "other", engineUuid: "U" })]).actions).toMatchObject([
       { kind: "verifyReleased" },
       { kind: "record" },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { disruptionWorld } from "../../../src/facts/disruption-world.ts";
+import { disruptionState } from "../../../src/facts/disruption-state.ts";
 import { nodeFacts } from "../../../src/facts/node-facts.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { nodesLane } from "../../../src/nodes/nodes-lane.ts";
@@ -19,10 +19,10 @@ function decide(seen: Seen): LaneDecision {
 }
 
 function refusedBy(node: string, changes: RollChanges): readonly string[] {
-  const world = disruptionWorld(aRoll(changes));
-  const found = world.nodes.find(({ name }) => name === node);
+  const state = disruptionState(aRoll(changes));
+  const found = state.nodes.find(({ name }) => name === node);
   if (found === undefined) throw new Error(`no node ${node}`);
-  return restartRefusals(found, world).map(({ check }) => check);
+  return restartRefusals(found, state).map(({ check }) => check);
 }
 
 const orders = shardOn("orders", ["logs-data-0", "logs-data-1"]);
@@ -303,13 +303,13 @@ describe("a restart step by step", () => {
   });
 
   test("[search/SC-47] fewer replicas while a restarted pod is away: the restart goes on, no place is taken", () => {
-    const { actions, intent } = continued({ down: ["logs-data-1"], places: { data: 3 } });
+    const { actions, intent } = continued({ down: ["logs-data-1"], slots: { data: 3 } });
     expect(actions.filter((action) => action.kind === "shrinkPool")).toEqual([]);
     expect(intent?.operation?.type).toBe("Restart");
   });
 
   test("[search/SC-46] fewer nodes and another configuration in one edit: the removal is the one operation", () => {
-    const { intent } = decide(aRoll({ places: { data: 3 }, outdated: ["logs-data-0", "logs-data-1"] }));
+    const { intent } = decide(aRoll({ slots: { data: 3 }, outdated: ["logs-data-0", "logs-data-1"] }));
     expect(intent?.operation).toMatchObject({ type: "Remove", node: "logs-data-2" });
   });
 });

@@ -14,7 +14,7 @@ function decide(seen: Seen): LaneDecision {
 }
 
 /** Two data nodes are declared, three are there. */
-const three: RollChanges = { places: { data: 3 } };
+const three: RollChanges = { slots: { data: 3 } };
 
 /** Three copies need three nodes. */
 function copiesOn(count: number): readonly EngineShard[] {
@@ -56,11 +56,11 @@ describe("a node whose removal is refused serves on", () => {
   });
 
   test("nor where its StatefulSet has no place for it, or is not declared any more", () => {
-    const noPlace = aRoll(refused);
-    const sets = new Map(noPlace.statefulSets);
+    const noSlot = aRoll(refused);
+    const sets = new Map(noSlot.statefulSets);
     const data = sets.get("data");
     if (data !== undefined) sets.set("data", { ...data, spec: { ...data.spec, replicas: 2 } });
-    expect(decide({ ...noPlace, statefulSets: sets }).rule).toBe("complete");
+    expect(decide({ ...noSlot, statefulSets: sets }).rule).toBe("complete");
     const dropped = aRoll({ ...refused, shards: [] });
     const { cluster } = dropped;
     const without = { ...cluster, pools: cluster.pools.filter(({ name }) => name !== "data") };

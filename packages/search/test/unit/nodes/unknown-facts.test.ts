@@ -48,7 +48,7 @@ const removal: Operation = {
 /** The moments at which a node would be taken away, with what is done then where everything is known. */
 const moments: Readonly<Record<string, { readonly given: RollChanges; readonly want: string }>> = {
   "a restart is declared": { given: { outdated: ["logs-data-1"] }, want: "Restart logs-data-1" },
-  "a removal is declared": { given: { places: { data: 3 } }, want: "Remove logs-data-2" },
+  "a removal is declared": { given: { slots: { data: 3 } }, want: "Remove logs-data-2" },
   "a pod is deleted": {
     given: {
       outdated: ["logs-data-1"],
@@ -59,7 +59,7 @@ const moments: Readonly<Record<string, { readonly given: RollChanges; readonly w
   },
   "a place is taken": {
     given: {
-      places: { data: 3 },
+      slots: { data: 3 },
       status: { operation: removal },
       engine: { settings: known({ persistent: excluded, transient: {} }) },
     },
@@ -129,7 +129,7 @@ const account: AccountFact = {
 describe("lanes that need no engine act while one of its reads is unknown", () => {
   const lanes: readonly (readonly [SearchLane, string])[] = [
     [supportingObjectsLane, "apply"],
-    [certificatesLane, "issueLeaf"],
+    [certificatesLane, "issueCertificate"],
     [dashboardsLane, "apply"],
     [monitoringLane, "apply"],
   ];
@@ -143,7 +143,7 @@ describe("lanes that need no engine act while one of its reads is unknown", () =
     const material = aMaterial({
       dashboards: account,
       monitoring: account,
-      leaves: new Map([...seen.material.leaves, ["http", missing]]),
+      certificates: new Map([...seen.material.certificates, ["http", missing]]),
     });
     const { actions } = decideLane(lane, { ...seen, material }, now);
     expect(actions.map((each) => each.kind)).toContain(action);

@@ -99,7 +99,7 @@ const putLicense: SearchAction = {
   digest: "d",
   file: license,
   startMs: 0,
-  asksFirst: false,
+  warnsFirst: false,
 };
 
 /** Every action that writes to the engine has rows: the type says which are missing. */

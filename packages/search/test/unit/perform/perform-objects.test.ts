@@ -1,6 +1,6 @@
 import { openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import { digestOf, type Kind } from "@quartermaster/runtime";
-import { issueAuthority } from "@quartermaster/runtime/certificates";
+import { issueCa } from "@quartermaster/runtime/certificates";
 import {
   configMaps,
   deployments,
@@ -11,12 +11,12 @@ import {
 import { describe, expect, test } from "vitest";
 
 import { managerOf } from "../../../src/handover/predecessor.ts";
-import { markLabels } from "../../../src/marks.ts";
+import { ownerLabels } from "../../../src/owner-labels.ts";
 import type { OperationAction, SearchAction } from "../../../src/search-action.ts";
 import { benchMs, type BenchOptions, type PerformBench, performBench } from "../../support/perform-bench.ts";
 import { type EngineActionKind, performed, type PerformRow, wanted } from "../../support/perform-rows.ts";
 
-const authority = await issueAuthority({
+const ca = await issueCa({
   subject: { commonName: "ca", organizationalUnits: [], organizations: [] },
   serial: "01",
   validity: { notBeforeMs: benchMs, notAfterMs: benchMs + 86_400_000 },
@@ -33,8 +33,8 @@ function secret(name: string, labels: Readonly<Record<string, string>> = {}, mor
 type Stored = NonNullable<BenchOptions["objects"]>[number];
 
 const going: BenchOptions = { metadata: { deletionTimestamp: "2026-11-18T00:00:00Z" } };
-const protectedLabel = { [markLabels.deletionProtected]: "true" };
-const earlier = { [markLabels.cluster]: "logs", [markLabels.uid]: "earlier" };
+const protectedLabel = { [ownerLabels.deletionProtected]: "true" };
+const earlier = { [ownerLabels.cluster]: "logs", [ownerLabels.uid]: "earlier" };
 const ownConfig = { metadata: { name: "logs-config", labels: {} }, data: { a: "b" } };
 const older = { ...controller("older"), kind: "OpenSearchCluster" };
 
@@ -137,17 +137,17 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
       want: ["create Secret team/logs-admin-password"],
     },
   ],
-  keepAuthority: [
+  keepCa: [
     {
       name: "creates a Secret with a CA",
-      action: { kind: "keepAuthority", name: "logs-ca" },
+      action: { kind: "keepCa", name: "logs-ca" },
       want: ["create Secret team/logs-ca"],
       isRandom: true,
     },
     {
       name: "leaves a CA that another client created first",
       given: { objects: [secret("logs-ca")] },
-      action: { kind: "keepAuthority", name: "logs-ca" },
+      action: { kind: "keepCa", name: "logs-ca" },
       want: ["create Secret team/logs-ca"],
     },
   ],
@@ -159,30 +159,30 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
       want: ["patch Secret team/logs-ca (uid)"],
     },
   ],
-  issueLeaf: [
+  issueCertificate: [
     {
       name: "writes pair, trust and request in one apply",
       action: {
-        kind: "issueLeaf",
-        leaf: "http",
+        kind: "issueCertificate",
+        certificate: "http",
         secretName: "logs-http-cert",
-        authority,
-        trustPem: authority.certificatePem,
+        ca,
+        trustPem: ca.certificatePem,
         subject: { commonName: "logs", organizationalUnits: [], organizations: [] },
         dnsNames: ["logs"],
         usages: ["server"],
         durationMs: 86_400_000,
-        asked: "again",
+        requested: "again",
       },
       want: ["apply Secret team/logs-http-cert"],
       isRandom: true,
     },
   ],
-  markVolume: [
+  annotateVolume: [
     {
       name: "labels a claim by uid",
       action: {
-        kind: "markVolume",
+        kind: "annotateVolume",
         name: claim,
         uid: claimUid,
         annotations: { "search.quartermaster.dev/holds": "nothing" },
@@ -363,7 +363,7 @@ describe("a write of an object", () => {
     const bench = await performBench({ objects: [inherited()] });
     await bench.run(inherit);
     expect(bench.api.read(statefulSets, { namespace: "team", name: "logs-old" })?.metadata).toMatchObject({
-      labels: { [markLabels.cluster]: "logs", [markLabels.uid]: "uid-logs" },
+      labels: { [ownerLabels.cluster]: "logs", [ownerLabels.uid]: "uid-logs" },
       ownerReferences: [{ uid: "uid-logs", controller: true }],
       managedFields: [{ manager: managerOf(openSearchCluster.kind), operation: "Apply" }],
     });

@@ -18,7 +18,7 @@ import { performed, type PerformRow, wanted } from "../../support/perform-rows.t
 type Operation = NonNullable<ClusterStatus["operation"]>;
 
 const frozenBy = "cluster.metadata.quartermaster_frozen_by";
-const excludedMark = "cluster.metadata.quartermaster_excluded";
+const excludedSetting = "cluster.metadata.quartermaster_excluded";
 const enable = "cluster.routing.allocation.enable";
 const excluded = "cluster.routing.allocation.exclude._name";
 
@@ -44,12 +44,12 @@ function drained(nodes: number): BenchOptions {
   const last = `logs-nodes-${String(nodes - 1)}`;
   return {
     pools: { nodes: nodes - 1 },
-    places: { nodes },
+    slots: { nodes },
     status: { operation: removal(last) },
     engine: {
       voters: names(nodes - 1),
       exclusions: [last],
-      persistent: { [excluded]: last, [excludedMark]: last },
+      persistent: { [excluded]: last, [excludedSetting]: last },
     },
   };
 }
@@ -138,7 +138,7 @@ const dropPool: SearchAction = {
   service: "logs-old",
   config: "logs-old-config",
 };
-const dropped: BenchOptions = { pools: { nodes: 3 }, places: { old: 0 } };
+const dropped: BenchOptions = { pools: { nodes: 3 }, slots: { old: 0 } };
 const dropWrites = [
   "delete Service team/logs-old (uid, resourceVersion)",
   "delete ConfigMap team/logs-old-config (uid, resourceVersion)",
@@ -197,7 +197,7 @@ const rows: Readonly<Record<OperationAction["kind"], readonly PerformRow[]>> = {
       name: "excludes a node beside one that another client excluded",
       given: { engine: { persistent: { [excluded]: "theirs" } } },
       action: { kind: "excludeNode", node: last },
-      want: [`engine putSettings ${excludedMark},${excluded}`],
+      want: [`engine putSettings ${excludedSetting},${excluded}`],
     },
     {
       name: "writes nothing for a node that is excluded",
@@ -211,12 +211,12 @@ const rows: Readonly<Record<OperationAction["kind"], readonly PerformRow[]>> = {
       name: "takes a node out of both lists of exclusions",
       given: {
         engine: {
-          persistent: { [excluded]: `theirs,${last}`, [excludedMark]: last },
+          persistent: { [excluded]: `theirs,${last}`, [excludedSetting]: last },
           transient: { [excluded]: `${last},other` },
         },
       },
       action: { kind: "releaseAllocation" },
-      want: [`engine putSettings ${excludedMark},${excluded},${excluded}`],
+      want: [`engine putSettings ${excludedSetting},${excluded},${excluded}`],
     },
     {
       name: "writes nothing where nothing is ours",
@@ -263,34 +263,34 @@ const rows: Readonly<Record<OperationAction["kind"], readonly PerformRow[]>> = {
     },
     {
       name: "removes settings that are left, and is not the end",
-      given: { engine: { persistent: { [excluded]: last, [excludedMark]: last } } },
+      given: { engine: { persistent: { [excluded]: last, [excludedSetting]: last } } },
       action: { kind: "verifyReleased", node: last },
-      want: [`engine putSettings ${excludedMark},${excluded}`],
+      want: [`engine putSettings ${excludedSetting},${excluded}`],
       fails: "conflict",
     },
     {
       name: "removes votes before settings where both are left",
-      given: { engine: { exclusions: [last], persistent: { [excluded]: last, [excludedMark]: last } } },
+      given: { engine: { exclusions: [last], persistent: { [excluded]: last, [excludedSetting]: last } } },
       action: { kind: "verifyReleased", node: last },
-      want: ["engine clearVoteExclusions", `engine putSettings ${excludedMark},${excluded}`],
+      want: ["engine clearVoteExclusions", `engine putSettings ${excludedSetting},${excluded}`],
       fails: "conflict",
     },
   ],
-  verifyPlace: [
+  verifySlot: [
     {
       name: "passes while there is a place",
-      action: { kind: "verifyPlace", pool: "nodes", ordinal: 2 },
+      action: { kind: "verifySlot", pool: "nodes", ordinal: 2 },
       want: [],
     },
     {
       name: "fails right above the last place",
-      action: { kind: "verifyPlace", pool: "nodes", ordinal: 3 },
+      action: { kind: "verifySlot", pool: "nodes", ordinal: 3 },
       want: [],
       fails: "conflict",
     },
     {
       name: "fails without a StatefulSet",
-      action: { kind: "verifyPlace", pool: "gone", ordinal: 0 },
+      action: { kind: "verifySlot", pool: "gone", ordinal: 0 },
       want: [],
       fails: "conflict",
     },

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 
-import { clusterSettingsLane, isSettingsAsked } from "../../../src/cluster-settings/cluster-settings-lane.ts";
+import { clusterSettingsLane, needsSettings } from "../../../src/cluster-settings/cluster-settings-lane.ts";
 import { decideLane, type LaneDecision } from "../../../src/lane.ts";
 import { clusterReport, laneRecords } from "../../../src/report/cluster-report.ts";
-import { isRepositoriesAsked, repositoriesLane } from "../../../src/repositories/repositories-lane.ts";
+import { needsRepositories, repositoriesLane } from "../../../src/repositories/repositories-lane.ts";
 import type { ClusterStatus, Seen } from "../../../src/seen.ts";
 import { aSearchCluster } from "../../a-search-cluster.ts";
 import { aSeen, engineFacts, known } from "../../support/a-seen.ts";
@@ -61,7 +61,7 @@ describe("lanes of repositories and settings", () => {
       aSeen({ cluster: aSearchCluster({ repositories: [backup] }) }),
       seenOf({}, { cluster: aSearchCluster({ repositories: [backup], isPaused: true }) }),
     ]) {
-      expect([isRepositoriesAsked(seen), isSettingsAsked(seen)]).toEqual([false, false]);
+      expect([needsRepositories(seen), needsSettings(seen)]).toEqual([false, false]);
       expect(decide(seen).map(({ outcome, actions }) => [outcome.kind, actions.length])).toEqual([
         ["settled", 0],
         ["settled", 0],
@@ -74,8 +74,8 @@ describe("lanes of repositories and settings", () => {
     for (const _ of [1, 2]) status = { ...status, ...decide(seenOf(status))[0].intent };
     const registered = seenOf(status, { engine: engineFacts({ repositories: known([backup]) }) });
     status = { ...status, ...decideLane(repositoriesLane, registered, now).intent };
-    expect(isRepositoriesAsked(seenOf(status))).toBe(false);
-    expect(isRepositoriesAsked(seenOf({ ...status, clusterUuid: "uuid-2" }))).toBe(true);
+    expect(needsRepositories(seenOf(status))).toBe(false);
+    expect(needsRepositories(seenOf({ ...status, clusterUuid: "uuid-2" }))).toBe(true);
   });
 
   test("records stay in the status while no lane decides, as while the spec is invalid", () => {

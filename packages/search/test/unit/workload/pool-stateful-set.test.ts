@@ -4,7 +4,7 @@ import type { NodePool, SearchCluster } from "../../../src/model/search-cluster.
 import { clusterServices } from "../../../src/workload/cluster-services.ts";
 import { poolInputsHash } from "../../../src/workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../../../src/workload/pool-stateful-set.ts";
-import { anElasticsearch, aPool, aSearchCluster, noWish } from "../../a-search-cluster.ts";
+import { anElasticsearch, aPool, aSearchCluster, noSettings } from "../../a-search-cluster.ts";
 
 type Template = ReturnType<typeof poolStatefulSet>["spec"]["template"];
 
@@ -85,9 +85,9 @@ describe("pods of a pool", () => {
   });
 
   test("[security/70] what an author writes is an argument of prepare and never part of its script", () => {
-    const words = ["$(touch /tmp/a)", "`id`", "; rm -rf /", "--", "-"];
+    const text = ["$(touch /tmp/a)", "`id`", "; rm -rf /", "--", "-"];
     const cluster = aSearchCluster({
-      plugins: words,
+      plugins: text,
       keystore: [
         { secretName: "s", keys: { "$(id)": "name; id" } },
         { secretName: "t", keys: {} },
@@ -103,7 +103,7 @@ describe("pods of a pool", () => {
       "all",
       "/keystore/1",
       "--",
-      ...words,
+      ...text,
     ]);
   });
 
@@ -168,12 +168,12 @@ describe("what authors say of pods", () => {
   test("a pool's fields win over the cluster's, and both over ours", () => {
     const cluster = aSearchCluster({
       pod: {
-        ...noWish,
+        ...noSettings,
         labels: { a: "1", b: "1" },
         spec: { nodeSelector: { disk: "ssd" }, priorityClassName: "low" },
       },
     });
-    const pool = aPool({ pod: { ...noWish, labels: { b: "2" }, spec: { priorityClassName: "high" } } });
+    const pool = aPool({ pod: { ...noSettings, labels: { b: "2" }, spec: { priorityClassName: "high" } } });
     const { metadata, spec } = templateOf(cluster, pool);
     expect(metadata?.labels).toMatchObject({ a: "1", b: "2" });
     expect(spec).toMatchObject({ nodeSelector: { disk: "ssd" }, priorityClassName: "high" });
@@ -183,7 +183,7 @@ describe("what authors say of pods", () => {
     const own = { "opensearch.org/opensearch-cluster": "other" };
     const cluster = aSearchCluster({
       pod: {
-        ...noWish,
+        ...noSettings,
         labels: own,
         spec: { containers: [], volumes: [], initContainers: [] },
         container: {
@@ -209,7 +209,7 @@ describe("what authors say of pods", () => {
   test("no label of an author's makes a data node a manager", () => {
     const labels = { "search.quartermaster.dev/manager": "true" };
     const { metadata } = templateOf(
-      aSearchCluster({ pod: { ...noWish, labels } }),
+      aSearchCluster({ pod: { ...noSettings, labels } }),
       aPool({ roles: ["data"] }),
     );
     expect(metadata?.labels).toMatchObject({ "search.quartermaster.dev/manager": "false" });
@@ -217,15 +217,15 @@ describe("what authors say of pods", () => {
 
   test("a probe keeps our question unless the author has another", () => {
     const patient = { readinessProbe: { failureThreshold: 9 } };
-    expect(engineOf(aSearchCluster({ pod: { ...noWish, container: patient } })).readinessProbe).toMatchObject(
-      {
-        failureThreshold: 9,
-        httpGet: { port: 9200 },
-      },
-    );
+    expect(
+      engineOf(aSearchCluster({ pod: { ...noSettings, container: patient } })).readinessProbe,
+    ).toMatchObject({
+      failureThreshold: 9,
+      httpGet: { port: 9200 },
+    });
     const other = { readinessProbe: { exec: { command: ["true"] } } };
     expect(
-      engineOf(aSearchCluster({ pod: { ...noWish, container: other } })).readinessProbe,
+      engineOf(aSearchCluster({ pod: { ...noSettings, container: other } })).readinessProbe,
     ).not.toHaveProperty("httpGet");
   });
 
@@ -233,7 +233,7 @@ describe("what authors say of pods", () => {
     const volumes = [
       { name: "words", path: "/words", subPath: "de", restartPods: true, configMap: { name: "words" } },
     ];
-    const template = templateOf(aSearchCluster({ pod: { ...noWish, volumes } }));
+    const template = templateOf(aSearchCluster({ pod: { ...noSettings, volumes } }));
     expect(template.spec.volumes).toContainEqual({ name: "words", configMap: { name: "words" } });
     expect(template.spec.containers[0]?.volumeMounts).toContainEqual({
       name: "words",
@@ -243,13 +243,13 @@ describe("what authors say of pods", () => {
   });
 
   test("a privileged container is there only where it was asked for", () => {
-    const { spec } = templateOf(aSearchCluster({ pod: { ...noWish, setsMaxMapCount: true } }));
+    const { spec } = templateOf(aSearchCluster({ pod: { ...noSettings, setsMaxMapCount: true } }));
     expect(spec.initContainers?.map(({ name }) => name)).toEqual(["set-max-map-count", "prepare"]);
     expect(spec.initContainers?.[0]?.securityContext).toMatchObject({ privileged: true });
   });
 
   test("a command of the author's starts the engine", () => {
-    expect(engineOf(aSearchCluster({ pod: { ...noWish, command: "./run" } })).command).toEqual([
+    expect(engineOf(aSearchCluster({ pod: { ...noSettings, command: "./run" } })).command).toEqual([
       "/bin/bash",
       "-c",
       "./run",

@@ -55,8 +55,8 @@ class Machine implements Disposable {
       { ...cluster, home: "/home" },
       { allowsMmap },
     );
-    const here = (word: string): string =>
-      /^\/(?:prepared|wanted|bootstrap|keystore|home|dev)/.test(word) ? `${this.root}${word}` : word;
+    const here = (terms: string): string =>
+      /^\/(?:prepared|wanted|bootstrap|keystore|home|dev)/.test(terms) ? `${this.root}${terms}` : terms;
     mkdirSync(join(this.root, "dev"), { recursive: true });
     execFileSync(shell, [flag, script, ...args.map(here)], {
       env: { ...process.env, CALLS: join(this.root, "calls") },

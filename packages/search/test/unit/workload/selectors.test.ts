@@ -8,7 +8,7 @@ import { networkPolicy } from "../../../src/supporting-objects/supporting-object
 import { clusterServices } from "../../../src/workload/cluster-services.ts";
 import { dashboardsLabels } from "../../../src/workload/dashboards-names.ts";
 import { poolPod } from "../../../src/workload/pool-pod.ts";
-import { aPool, aSearchCluster, noWish } from "../../a-search-cluster.ts";
+import { aPool, aSearchCluster, noSettings } from "../../a-search-cluster.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -39,7 +39,7 @@ const hostile = ["quartermaster-operator", "quartermaster-webhook"].map((name) =
     namespace: "quartermaster",
     pools: [aPool({ name })],
     pod: {
-      ...noWish,
+      ...noSettings,
       labels: { "search.quartermaster.dev/manager": "false", [`opensearch.org/${name}`]: name },
     },
   }),
@@ -77,7 +77,8 @@ describe("[security/75] what a tenant's cluster selects, and who reaches the ope
       "opensearch.org/opensearch-cluster": "other",
       "search.quartermaster.dev/manager": "false",
     };
-    const labels = poolPod({ ...cluster, pod: { ...noWish, labels: taken } }, pool, "hash").metadata?.labels;
+    const labels = poolPod({ ...cluster, pod: { ...noSettings, labels: taken } }, pool, "hash").metadata
+      ?.labels;
     for (const { spec } of clusterServices(cluster))
       expect(selects(spec?.selector ?? {}, labels ?? {})).toBe(true);
   });

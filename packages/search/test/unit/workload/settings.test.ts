@@ -7,7 +7,7 @@ import { bootstrapConfigMap, clusterConfigMaps } from "../../../src/workload/clu
 import { jvmOptions, refusedJvmOptions } from "../../../src/workload/jvm-options.ts";
 import { nodeSettings } from "../../../src/workload/node-settings.ts";
 import { workloadIssues } from "../../../src/workload/workload-issues.ts";
-import { anElasticsearch, aPool, aSearchCluster, noWish } from "../../a-search-cluster.ts";
+import { anElasticsearch, aPool, aSearchCluster, noSettings } from "../../a-search-cluster.ts";
 
 const nastyTexts = [
   "a: b\nnode.name: evil",
@@ -199,7 +199,7 @@ describe("workloadIssues", () => {
   test("[security/69] all reserved settings at once, wherever they hide", () => {
     const cluster = aSearchCluster({
       config: { "cluster.name": "x", discovery: "{seed_hosts: [a]}", path: "{data: /tmp}" },
-      pod: { ...noWish, container: { env: [{ name: "cluster.initial_master_nodes", value: "me" }] } },
+      pod: { ...noSettings, container: { env: [{ name: "cluster.initial_master_nodes", value: "me" }] } },
       pools: [
         aPool({
           config: { "plugins.security.ssl.http.pemkey_filepath": "x", "a b": "c", broken: "[" },

@@ -1,0 +1,131 @@
+import { adminSubject, clusterNames, nodeSubject, poolNames } from "../model/cluster-names.ts";
+import type { SearchCluster } from "../model/search-cluster.ts";
+import type { CertificateOrder } from "../search-action.ts";
+import type { Seen } from "../seen.ts";
+import { dashboardsNames } from "../workload/dashboards-names.ts";
+import { monitoringNames } from "../workload/monitoring-names.ts";
+
+/** Every certificate that the cluster should have; none while there is no authority. */
+export function wantedCertificates({
+  cluster,
+  material,
+}: Pick<Seen, "cluster" | "material">): readonly CertificateOrder[] {
+  const { pair: ca } = material.ca;
+  const { security } = cluster;
+  if (ca === undefined) return [];
+  const names = clusterNames(cluster);
+  const trustPem = [ca.certificatePem, ...material.foreignTrust].map((pem) => `${pem.trim()}\n`).join("");
+  const requested = cluster.requests.renewCertificates;
+  const order = { kind: "issueCertificate", ca, trustPem, requested } as const;
+  const shown = [
+    ...(material.certificates.has("dashboards") ? [dashboardsCertificate(cluster, order)] : []),
+    ...(isOwnStack(material) ? [monitoringCertificate(cluster, order)] : []),
+  ];
+  if (!security.isEnabled) return shown;
+  return [
+    ...shown,
+    {
+      ...order,
+      certificate: "transport",
+      secretName: names.transportCertificate,
+      subject: nodeSubject(cluster),
+      dnsNames: nodeDnsNames(cluster),
+      usages: ["server", "client"],
+      durationMs: security.transport.durationMs,
+    },
+    {
+      ...order,
+      certificate: "http",
+      secretName: names.httpCertificate,
+      subject: { ...nodeSubject(cluster), commonName: "http" },
+      dnsNames: [...nodeDnsNames(cluster), ...security.http.extraNames],
+      usages: ["server"],
+      durationMs: security.http.durationMs,
+    },
+    ...(material.certificates.has("admin") ? [adminCertificate(cluster, order)] : []),
+  ];
+}
+
+/** A Secret of somebody else's under the stack's name is the matter of its own lane, and keeps no certificate of nodes from being renewed. */
+function isOwnStack({ certificates }: Seen["material"]): boolean {
+  const cert = certificates.get("monitoring");
+  return cert !== undefined && cert.state !== "foreign";
+}
+
+/** What all orders of a cluster have in common. */
+type SharedOrder = Pick<CertificateOrder, "kind" | "ca" | "trustPem" | "requested">;
+
+/** What users of Dashboards or Kibana see. */
+function dashboardsCertificate(cluster: SearchCluster, order: SharedOrder): CertificateOrder {
+  const { service, certificate } = dashboardsNames(cluster);
+  return {
+    ...order,
+    certificate: "dashboards",
+    secretName: certificate,
+    subject: { ...nodeSubject(cluster), commonName: "dashboards" },
+    dnsNames: [...domains(service, cluster.namespace), "localhost"],
+    usages: ["server"],
+    durationMs: cluster.security.http.durationMs,
+  };
+}
+
+/** What Prometheus, Alertmanager and Grafana of the cluster's own show: one for all, since one operator makes and renews them. */
+function monitoringCertificate(cluster: SearchCluster, order: SharedOrder): CertificateOrder {
+  const { certificate, stack } = monitoringNames(cluster);
+  const services = Object.values(stack);
+  return {
+    ...order,
+    certificate: "monitoring",
+    secretName: certificate,
+    subject: { ...nodeSubject(cluster), commonName: "monitoring" },
+    dnsNames: [...services.flatMap((service) => domains(service, cluster.namespace)), "localhost"],
+    usages: ["server"],
+    durationMs: cluster.security.http.durationMs,
+  };
+}
+
+/** The operator's own; where the engine takes no administrator by certificate there is none. */
+function adminCertificate(cluster: SearchCluster, order: SharedOrder): CertificateOrder {
+  return {
+    ...order,
+    certificate: "admin",
+    secretName: clusterNames(cluster).adminCertificate,
+    subject: adminSubject(cluster),
+    dnsNames: [],
+    usages: ["client"],
+    durationMs: cluster.security.transport.durationMs,
+  };
+}
+
+/** The name under which the operator and clients in the cluster verify every node. */
+export function serverNameOf({
+  serviceName,
+  namespace,
+}: Pick<SearchCluster, "serviceName" | "namespace">): string {
+  return `${serviceName}.${namespace}.svc`;
+}
+
+/** All names under which a node is reached. They follow from the pools' names, not from their sizes: growing needs no new certificate. */
+function nodeDnsNames(cluster: SearchCluster): readonly string[] {
+  const { namespace, pools } = cluster;
+  const names = clusterNames(cluster);
+  const headless = pools.map((pool) => poolNames(cluster, pool).service);
+  return [
+    ...domains(names.clientService, namespace),
+    ...domains(names.discoveryService, namespace),
+    ...headless.flatMap((service) => [
+      `*.${service}.${namespace}.svc`,
+      `*.${service}.${namespace}.svc.cluster.local`,
+    ]),
+    "localhost",
+  ];
+}
+
+function domains(service: string, namespace: string): readonly string[] {
+  return [
+    service,
+    `${service}.${namespace}`,
+    `${service}.${namespace}.svc`,
+    `${service}.${namespace}.svc.cluster.local`,
+  ];
+}
