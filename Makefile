@@ -7,7 +7,7 @@
 installed := node_modules/.package-lock.json
 
 # ARGS reaches the program, e.g. make up ARGS="--profile control-plane --kubernetes 1.35".
-up: $(installed) ## start the local cluster and the operator, install a sample plan, say what to try; WITH=search adds an OpenSearch cluster, WITH=elasticsearch one under a trial licence, WITH=search,monitoring one with Prometheus
+up: $(installed) ## start the local cluster and the operator, install a sample plan, say what to try; WITH=search adds an OpenSearch cluster, WITH=elasticsearch one under a trial license, WITH=search,monitoring one with Prometheus
 	@npm run --silent up -- $(if $(WITH),--with $(WITH)) $(ARGS)
 
 down: $(installed) ## stop the local cluster and clear what it left

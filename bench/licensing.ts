@@ -12,10 +12,10 @@ const nowMs = Date.UTC(2025, 5, 1);
 const clusterCount = 2000;
 const licenseCount = 200;
 
-/** How long the choice of licences takes, without a cluster: it is pure. */
+/** How long the choice of licenses takes, without a cluster: it is pure. */
 export async function benchLicensing({ isQuick }: BenchOptions): Promise<Section> {
   const rounds = isQuick ? 3 : 9;
-  const size = `${String(clusterCount)} clusters × ${String(licenseCount)} licences`;
+  const size = `${String(clusterCount)} clusters × ${String(licenseCount)} licenses`;
   const best = (round: () => void): string => bestOf(rounds, round);
   const rows: readonly Row[] = [
     { what: `selection, ${size}`, measured: best(selectForAll()), bar: "≤ 200 ms" },
@@ -74,7 +74,7 @@ function selectForAll(): () => void {
   };
 }
 
-/** The licences are in so many pools; with more than one each enforces its limit. */
+/** The licenses are in so many pools; with more than one each enforces its limit. */
 function explainAll(pools: number): () => void {
   const state: LicenseState = {
     clusters: Array.from({ length: clusterCount }, (_, at) => clusterOf(at)),
@@ -130,11 +130,11 @@ function poolOf(at: number, pools: number): Live<EnterpriseLicense> {
       ...(pools > 1 ? { capacityPolicy: { mode: "Enforce" } } : {}),
     },
   };
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of a licence as a choice reads
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much of a license as a choice reads
   return object as Live<EnterpriseLicense>;
 }
 
-/** One well-formed signature that no vendor made, for all licences. */
+/** One well-formed signature that no vendor made, for all licenses. */
 function signatures(): Live<Secret> {
   const block = (length: number): Buffer => {
     const size = Buffer.alloc(4);

@@ -93,7 +93,7 @@ export const campaigns: readonly Campaign[] = [
     cases: "faults/P",
   },
   {
-    name: "licence-counts",
+    name: "license-counts",
     what: "1,000 random operations on clusters of a pool",
     file: "pool-random",
     cases: "faults/45",
@@ -118,13 +118,13 @@ export const campaigns: readonly Campaign[] = [
   },
   {
     name: "license-crowd",
-    what: "a licence is added to 500 clusters",
+    what: "a license is added to 500 clusters",
     file: "many-clusters",
     cases: "licensing/R2",
   },
   {
     name: "license-crashes",
-    what: "every kind of crash at every write of the licence controllers",
+    what: "every kind of crash at every write of the license controllers",
     file: "license-crash",
     cases: "killed at writes, every fourth",
   },

@@ -12,7 +12,7 @@ const cases = [
     given: "packages/runtime/src/common-name.ts",
     want: /^$/,
   },
-  { name: "kinds of licences", given: "packages/licensing/src/license-types.ts", want: /^$/ },
+  { name: "kinds of licenses", given: "packages/licensing/src/license-types.ts", want: /^$/ },
   { name: "a hidden folder", given: ".tmp/a.ts", want: /^$/ },
   { name: "camel case", given: "packages/search/src/quorumLost.ts", want: /not kebab-case/ },
   { name: "snake case", given: "packages/search/src/quorum_lost.ts", want: /not kebab-case/ },

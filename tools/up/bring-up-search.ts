@@ -89,13 +89,13 @@ ${sample.engine === "elasticsearch" ? licenseHint(`${sample.resource} ${name} -n
 /** Under a trial everything works for 30 days. */
 function licenseHint(cluster: string): string {
   return `
-  see its licence
+  see its license
     kubectl get ${cluster} -o jsonpath='{.status.license.type} until {.status.license.expiryTime}{"\\n"}'
 `;
 }
 
 const elasticsearchHint = `
-  an Elasticsearch under a trial licence as well: make down, then make up WITH=search,elasticsearch
+  an Elasticsearch under a trial license as well: make down, then make up WITH=search,elasticsearch
 `;
 
 /** Enables monitoring, waits until the pods are ready, and prints how to see it. Without Grafana, whose image is not made here. */

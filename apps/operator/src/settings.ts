@@ -172,7 +172,7 @@ const flags = {
     ),
     keyPath: flagRow(
       "license-key-file",
-      "public key of the vendor of licences, PEM (default: none, engines verify signatures)",
+      "public key of the vendor of licenses, PEM (default: none, engines verify signatures)",
       optionalText,
     ),
   },

@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from "@quartermaster/runtime";
 
 import type { StackLicenseSpec } from "./stack-license.ts";
 
-/** The vendor's file that a licence came from, or would have come from. `data` is that of its Secret, decoded. */
+/** The vendor's file that a license came from, or would have come from. `data` is that of its Secret, decoded. */
 export function exportLicense(
   { kind, spec }: ExportableLicense,
   data: Readonly<Record<string, string>>,
@@ -17,7 +17,7 @@ export function exportLicense(
   return merge(remainder, { licenses: [license] });
 }
 
-/** A licence of either kind. */
+/** A license of either kind. */
 export type ExportableLicense =
   | { readonly kind: "EnterpriseLicense"; readonly spec: EnterpriseLicense["spec"] }
   | { readonly kind: "ClusterLicense"; readonly spec: ClusterLicense["spec"] };

@@ -11,7 +11,7 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { EnterpriseFileFields, LicenseFile, StackFileFields } from "./license-file.ts";
 import type { StackLicenseSpec } from "./stack-license.ts";
 
-/** The objects that a file becomes. The Secret has all signatures; the licence has none. */
+/** The objects that a file becomes. The Secret has all signatures; the license has none. */
 export interface ImportedLicense {
   readonly license: JsonObject;
   readonly secret: JsonObject;
@@ -29,7 +29,7 @@ export interface LicenseLocation {
 export type ReadableLicenseFile = Exclude<LicenseFile, { readonly kind: "unreadable" }>;
 
 /**
- * A vendor's file as objects of Kubernetes: an enterprise licence as EnterpriseLicense, one for a single cluster as ClusterLicense,
+ * A vendor's file as objects of Kubernetes: an enterprise license as EnterpriseLicense, one for a single cluster as ClusterLicense,
  * each with its Secret. `exportLicense` is the way back.
  */
 export function importLicense(file: ReadableLicenseFile, location: LicenseLocation): ImportedLicense {

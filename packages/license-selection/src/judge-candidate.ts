@@ -9,7 +9,7 @@ import {
 import type { LicenseParameters } from "./license-parameters.ts";
 import { type DesiredLicense, licenseTypeRank } from "./license-type.ts";
 
-/** Why a licence is not used, or that it is. The first reason that applies. */
+/** Why a license is not used, or that it is. The first reason that applies. */
 export type LicenseVerdict =
   | LicenseProblem
   | "ParentExpired"
@@ -42,7 +42,7 @@ export interface CurrentLicense {
   readonly uid?: string;
   /** As the engine says it; `missing` where there is none. */
   readonly type: string;
-  /** Undefined for a licence that never ends. */
+  /** Undefined for a license that never ends. */
   readonly expiryMs?: number;
   /** False if the engine itself calls it expired or invalid. */
   readonly isActive: boolean;
@@ -53,7 +53,7 @@ export interface LicensedCluster {
   /** From its label: only this type; `invalid` for a word that we do not know. */
   readonly desired?: DesiredLicense | "invalid" | undefined;
   readonly allowsDowngrade: boolean;
-  /** What happens once its licence is gone or expired. */
+  /** What happens once its license is gone or expired. */
   readonly onLoss: "Keep" | "RevertToBasic";
   /** Oldest version among its nodes; undefined while unknown. */
   readonly minVersion?: string | undefined;
@@ -62,9 +62,9 @@ export interface LicensedCluster {
   readonly fips?: boolean | undefined;
   /** Undefined while unknown: then nothing is changed. */
   readonly current?: CurrentLicense | undefined;
-  /** Licences that the engine refused. */
+  /** Licenses that the engine refused. */
   readonly rejectedUids: ReadonlySet<string>;
-  /** Since when the licence that it runs under has no object any more. */
+  /** Since when the license that it runs under has no object any more. */
   readonly lostSinceMs?: number;
 }
 
@@ -152,7 +152,7 @@ function securityProblem(
   { type }: LicenseCandidate,
   { transportTls, security, fips }: LicensedCluster,
 ): LicenseVerdict | undefined {
-  // Asked for every cluster and licence: looked up only where it matters.
+  // Asked for every cluster and license: looked up only where it matters.
   if (transportTls !== false && fips !== true) return undefined;
   const rank = licenseTypeRank(type);
   if (rank < standardRank) return undefined;
@@ -180,7 +180,7 @@ function marginProblem(candidate: LicenseCandidate, context: JudgeContext): Lice
   return effectiveExpiryMs(candidate) < nowMs + expiryMs ? "ExpiryMargin" : undefined;
 }
 
-/** The margins of a licence: a quarter of its life each where it is too short for the usual ones. */
+/** The margins of a license: a quarter of its life each where it is too short for the usual ones. */
 export function marginsOf(
   candidate: LicenseCandidate,
   { startMarginMs, expiryMarginMs }: LicenseParameters,
@@ -191,7 +191,7 @@ export function marginsOf(
   return { startMs: quarterMs, expiryMs: quarterMs };
 }
 
-/** The newest licence format that a server of a version reads. */
+/** The newest license format that a server of a version reads. */
 function newestFormat(version: string): number {
   if (compareDottedVersions(version, "6.4.0") < 0) return 3;
   return compareDottedVersions(version, "7.6.0") < 0 ? 4 : 5;

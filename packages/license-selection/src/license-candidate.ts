@@ -2,7 +2,7 @@ import type { ClusterLicense, LicenseType } from "@quartermaster/api/licensing";
 
 import { licenseTypeRank } from "./license-type.ts";
 
-/** Why a licence cannot be used, known without looking at clock or cluster. In the order in which they are reported. */
+/** Why a license cannot be used, known without looking at clock or cluster. In the order in which they are reported. */
 export type LicenseProblem =
   | "Malformed"
   | "WrongLicenseKind"
@@ -11,10 +11,10 @@ export type LicenseProblem =
   | "SignatureInvalid"
   | "ParentInvalid";
 
-/** A licence that a cluster could get. */
+/** A license that a cluster could get. */
 export interface LicenseCandidate {
   readonly uid: string;
-  /** Kind, namespace and name of the object that holds it; tells two copies of one licence apart. */
+  /** Kind, namespace and name of the object that holds it; tells two copies of one license apart. */
   readonly source: string;
   readonly type: LicenseType;
   readonly startMs: number;
@@ -22,16 +22,16 @@ export interface LicenseCandidate {
   /** The EnterpriseLicense around it. */
   readonly parent?: { readonly startMs: number; readonly expiryMs: number };
   readonly problem?: LicenseProblem | undefined;
-  /** The licence may not be used where the cluster is. */
+  /** The license may not be used where the cluster is. */
   readonly scopeProblem?: "WrongNamespace" | "NamespaceNotAllowed" | "ClusterNotRunning";
-  /** Version of the licence format, from the signature. */
+  /** Version of the license format, from the signature. */
   readonly formatVersion?: number | undefined;
-  /** False if the cluster would exceed what the licence covers. Not asked of the licence that a cluster runs under. */
+  /** False if the cluster would exceed what the license covers. Not asked of the license that a cluster runs under. */
   readonly hasCapacity?: boolean;
   readonly isPinned?: boolean;
 }
 
-/** When a licence ends: with the licence around it at the latest. */
+/** When a license ends: with the license around it at the latest. */
 export function effectiveExpiryMs({ expiryMs, parent }: LicenseCandidate): number {
   return parent === undefined ? expiryMs : Math.min(expiryMs, parent.expiryMs);
 }

@@ -34,10 +34,10 @@ const enterpriseFields = z.looseObject({
   cluster_licenses: z.array(z.looseObject({ license: stackFields })).max(200),
 });
 
-/** The fields of a licence of the stack in a vendor's file. */
+/** The fields of a license of the stack in a vendor's file. */
 export type StackFileFields = z.output<typeof stackFields>;
 
-/** The fields of an enterprise licence in a vendor's file. */
+/** The fields of an enterprise license in a vendor's file. */
 export type EnterpriseFileFields = z.output<typeof enterpriseFields>;
 
 /** What a vendor's file holds, or why it cannot be used. `whole` is the file as it is. */
@@ -59,7 +59,7 @@ export function readLicenseFile(text: string): LicenseFile {
   const whole = jsonOf(text);
   if (!isJsonObject(whole)) return unreadable("it is not a JSON object");
   const license = licenseIn(whole);
-  if (license === undefined) return unreadable("it does not hold exactly one licence");
+  if (license === undefined) return unreadable("it does not hold exactly one license");
   return "cluster_licenses" in license
     ? fileOf("enterprise", enterpriseFields.safeParse(license), whole)
     : fileOf("stack", stackFields.safeParse(license), whole);
@@ -79,7 +79,7 @@ function fileOf<K extends string, F>(
   );
 }
 
-/** Files hold one licence, or a list of one. */
+/** Files hold one license, or a list of one. */
 function licenseIn(whole: JsonObject): JsonObject | undefined {
   const list: unknown = whole["licenses"];
   const only: unknown = Array.isArray(list) && list.length === 1 ? list[0] : whole["license"];
@@ -96,5 +96,5 @@ function jsonOf(text: string): unknown {
 }
 
 function unreadable(message: string): LicenseFile & { kind: "unreadable" } {
-  return { kind: "unreadable", message: `not a licence file: ${message}` };
+  return { kind: "unreadable", message: `not a license file: ${message}` };
 }

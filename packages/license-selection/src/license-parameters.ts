@@ -1,25 +1,25 @@
-/** What the choice of a licence depends on besides licences and cluster. */
+/** What the choice of a license depends on besides licenses and cluster. */
 export interface LicenseParameters {
-  /** A licence is preferred once it has been valid for so long. */
+  /** A license is preferred once it has been valid for so long. */
   readonly startMarginMs: number;
-  /** A licence is preferred while it is valid for so long. */
+  /** A license is preferred while it is valid for so long. */
   readonly expiryMarginMs: number;
-  /** So long before its expiry a licence makes way for one of a lower type. */
+  /** So long before its expiry a license makes way for one of a lower type. */
   readonly handoverLeadMs: number;
-  /** A licence of the same type has to last longer by more than this. */
+  /** A license of the same type has to last longer by more than this. */
   readonly hysteresisMs: number;
-  /** So long a licence that vanished is waited for. */
+  /** So long a license that vanished is waited for. */
   readonly deletionGraceMs: number;
   /** Maximum time that a cluster without a running node keeps its place in the pool. */
   readonly reservationGraceMs: number;
-  /** So many days before the expiry of a licence there is an event. */
+  /** So many days before the expiry of a license there is an event. */
   readonly warnDays: readonly number[];
   /** Bounds of any sleep. Node fires timers above 24.8 days at once. */
   readonly minSleepMs: number;
   readonly maxSleepMs: number;
-  /** So long after its start a server may still call a licence invalid: its clock may be behind. */
+  /** So long after its start a server may still call a license invalid: its clock may be behind. */
   readonly clockSkewMs: number;
-  /** Servers below do not take licences of type enterprise. */
+  /** Servers below do not take licenses of type enterprise. */
   readonly enterpriseMinVersion: string;
 }
 
@@ -29,7 +29,7 @@ const hourMs = 60 * minuteMs;
 /** One day. */
 export const dayMs: number = 24 * hourMs;
 
-/** The parameters (default: as Elastic's hosted service hands licences out). */
+/** The parameters (default: as Elastic's hosted service hands licenses out). */
 export const licenseParameters: LicenseParameters = {
   startMarginMs: dayMs,
   expiryMarginMs: 30 * dayMs,

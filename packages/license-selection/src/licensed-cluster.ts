@@ -8,7 +8,7 @@ import {
 import type { CurrentLicense, LicensedCluster } from "./judge-candidate.ts";
 import { readDesiredLicense } from "./license-type.ts";
 
-/** What a cluster says about licences: its wishes, and what the search domain reports of its engine. */
+/** What a cluster says about licenses: its wishes, and what the search domain reports of its engine. */
 export function licensedCluster(
   cluster: Pick<ElasticsearchCluster, "metadata" | "spec" | "status">,
 ): LicensedCluster {
@@ -25,7 +25,7 @@ export function licensedCluster(
   };
 }
 
-/** What happened to its licences before. */
+/** What happened to its licenses before. */
 function history({
   rejected = [],
   lostSince = "",

@@ -5,7 +5,7 @@ import { dayMs } from "./license-parameters.ts";
 /** What a wake-up depends on. */
 export interface WakeRequest extends JudgeContext {
   readonly candidates: RankedCandidates;
-  /** The licence that the cluster runs under, or is to. */
+  /** The license that the cluster runs under, or is to. */
   readonly chosen?: LicenseCandidate | undefined;
   /** The best one, although the cluster may keep another: what becomes of it decides whether a third is better. */
   readonly best?: LicenseCandidate | undefined;
@@ -36,14 +36,14 @@ function hasLongBegun({ startMs, parent }: LicenseCandidate, { nowMs, parameters
   return startMs + longestMs <= nowMs && (parent === undefined || parent.startMs <= nowMs);
 }
 
-/** When a licence can be used at all, and when it can be preferred. */
+/** When a license can be used at all, and when it can be preferred. */
 function beginningMoments(candidate: LicenseCandidate, { parameters }: JudgeContext): readonly number[] {
   const { startMs, parent } = candidate;
   const own = [startMs, startMs + marginsOf(candidate, parameters).startMs];
   return parent === undefined ? own : [...own, parent.startMs];
 }
 
-/** When a licence is warned about, hands over and ends. */
+/** When a license is warned about, hands over and ends. */
 function endingMoments(
   candidate: LicenseCandidate,
   { cluster, parameters }: JudgeContext,

@@ -8,7 +8,7 @@ export interface SignatureSecret {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Where a licence says that its signature is. */
+/** Where a license says that its signature is. */
 export interface SignatureRef {
   readonly name: string;
   readonly key?: string | undefined;
@@ -22,7 +22,7 @@ export type SignatureRead =
       /** As the vendor wrote it; never to be shown. */
       readonly text: string;
       readonly envelope: SignatureEnvelope;
-      /** From the key maxNodes, for a licence whose spec does not say it. */
+      /** From the key maxNodes, for a license whose spec does not say it. */
       readonly maxNodes?: number | undefined;
     }
   | { readonly kind: "fault"; readonly problem: LicenseProblem; readonly message: string };
@@ -30,7 +30,7 @@ export type SignatureRead =
 /** What is read, and for whom. */
 export interface SignatureRequest {
   readonly ref: SignatureRef;
-  /** Namespace of the licence. */
+  /** Namespace of the license. */
   readonly namespace: string;
   /** Undefined where there is none. */
   readonly secret: SignatureSecret | undefined;
@@ -38,7 +38,7 @@ export interface SignatureRequest {
   readonly defaultKey?: string;
 }
 
-/** Reads the signature of a licence from its Secret. A Secret of another type is not looked into, whatever it holds. */
+/** Reads the signature of a license from its Secret. A Secret of another type is not looked into, whatever it holds. */
 export function readSignature({ ref, namespace, secret, defaultKey }: SignatureRequest): SignatureRead {
   if (ref.namespace !== undefined && ref.namespace !== namespace)
     return problemOf("Malformed", `signatureRef names namespace ${ref.namespace}; it must be ${namespace}`);
@@ -77,7 +77,7 @@ function readText(encoded: string, { name, key, maxNodes }: Location): Signature
   const text = isTooLong ? "" : Buffer.from(encoded, "base64").toString("latin1").trim();
   const envelope = readSignatureEnvelope(text);
   if (envelope === undefined)
-    return problemOf("SignatureInvalid", `key ${key} of Secret ${name} is not the signature of a licence`);
+    return problemOf("SignatureInvalid", `key ${key} of Secret ${name} is not the signature of a license`);
   return { kind: "found", text, envelope, maxNodes };
 }
 
@@ -91,9 +91,9 @@ function problemOf(problem: LicenseProblem, message: string): SignatureRead {
   return { kind: "fault", problem, message };
 }
 
-/** A signature of a licence, taken apart. */
+/** A signature of a license, taken apart. */
 export interface SignatureEnvelope {
-  /** Version of the licence format; decides which fields are signed. */
+  /** Version of the license format; decides which fields are signed. */
   readonly version: number;
   /** Names the key that signed. */
   readonly fingerprint: Uint8Array;

@@ -39,7 +39,7 @@ export type SelectionReason =
 
 /** What a cluster is to run under. */
 export type LicenseChoice =
-  /** This licence: apply it unless the engine has it. */
+  /** This license: apply it unless the engine has it. */
   | { readonly kind: "use"; readonly candidate: LicenseCandidate }
   /** Whatever it runs under. Nothing is written, nothing is taken away. */
   | { readonly kind: "keep" }
@@ -59,8 +59,8 @@ export interface LicenseSelection {
 }
 
 /**
- * Chooses the licence of a cluster. Pure and total: the same question has the same answer in the licence controller, in the search
- * domain and in `qm license explain`. Never leaves a valid licence for an invalid one, nor for a lower type without a rule that
+ * Chooses the license of a cluster. Pure and total: the same question has the same answer in the license controller, in the search
+ * domain and in `qm license explain`. Never leaves a valid license for an invalid one, nor for a lower type without a rule that
  * says so.
  *
  * @example
@@ -93,7 +93,7 @@ export function selectLicense(request: SelectionRequest): LicenseSelection {
   };
 }
 
-/** Licences that are valid and pinned: two copies of one licence do not contradict each other. */
+/** Licenses that are valid and pinned: two copies of one license do not contradict each other. */
 function pinnedUids(candidates: RankedCandidates, verdicts: readonly Judged[]): ReadonlySet<string> {
   const uids = new Set<string>();
   for (const [at, { isPinned, uid }] of candidates.entries())
@@ -198,7 +198,7 @@ function endsFirst(question: Query, winner: LicenseCandidate, current: CurrentLi
   return endMs <= nowMs + 2 * parameters.handoverLeadMs && endMs < currentExpiryMs(question, current);
 }
 
-/** The current licence, as far as its object could be used now. */
+/** The current license, as far as its object could be used now. */
 function keptCandidate({ candidates, verdicts, currentAt }: Query): LicenseCandidate | undefined {
   const verdict = verdicts[currentAt];
   return isValidNow(verdict) || verdict === "NotPinned" || verdict === "NotYetValid"
@@ -211,7 +211,7 @@ function isRequested({ cluster, currentAt, isPinned }: Query): boolean {
   return cluster.desired !== undefined || isPinned || currentAt < 0;
 }
 
-/** The guard: to a lower type only where somebody permits it, or the current licence is about to end. */
+/** The guard: to a lower type only where somebody permits it, or the current license is about to end. */
 function mayDowngrade(question: Query, current: CurrentLicense, winner?: LicenseCandidate): boolean {
   const { cluster, nowMs, parameters } = question;
   if (nowMs >= currentExpiryMs(question, current) - parameters.handoverLeadMs && winner !== undefined)
@@ -226,14 +226,14 @@ function decideBasic(question: Query, current: CurrentLicense): Decision {
   return startBasic(question.cluster, "Selected");
 }
 
-/** Nodes without transport TLS would not start again under a basic licence with security on. */
+/** Nodes without transport TLS would not start again under a basic license with security on. */
 function startBasic({ transportTls, security }: LicensedCluster, reason: SelectionReason): Decision {
   return transportTls === true || security === false
     ? { choice: { kind: "startBasic" }, reason }
     : keep("TLSRequired");
 }
 
-/** No licence can be used. */
+/** No license can be used. */
 function decideWithout(question: Query, current: CurrentLicense): Decision {
   const { cluster } = question;
   const isValid = isCurrentValid(question, current);
@@ -256,7 +256,7 @@ function decideTrial(question: Query, current: CurrentLicense): Decision {
     : keep("DowngradeBlocked");
 }
 
-/** Its licence has ended, or its object has been gone for longer than the grace. */
+/** Its license has ended, or its object has been gone for longer than the grace. */
 function isLost(question: Query, current: CurrentLicense, isValid: boolean): boolean {
   const { cluster, nowMs, parameters, currentAt } = question;
   if (current.type === "basic" || current.type === "missing") return false;
@@ -279,7 +279,7 @@ function hasEnded({ nowMs }: Query, { type, isActive, expiryMs }: CurrentLicense
   return type !== "missing" && (!isActive || (expiryMs !== undefined && nowMs >= expiryMs));
 }
 
-/** When the current licence ends: by the engine, or earlier by the licence around it. */
+/** When the current license ends: by the engine, or earlier by the license around it. */
 function currentExpiryMs({ candidates, currentAt }: Query, { expiryMs }: CurrentLicense): number {
   const candidate = candidates[currentAt];
   const known = expiryMs ?? Number.POSITIVE_INFINITY;

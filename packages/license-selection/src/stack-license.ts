@@ -5,13 +5,13 @@ import type { ClusterLicense, EnterpriseLicense } from "@quartermaster/api/licen
 import type { LicenseCandidate } from "./license-candidate.ts";
 import type { SignatureRead } from "./read-signature.ts";
 
-/** A licence of the stack as either kind holds it. */
+/** A license of the stack as either kind holds it. */
 export type StackLicenseSpec = Omit<ClusterLicense["spec"], "signatureRef">;
 
-/** A licence of the stack inside an EnterpriseLicense. */
+/** A license of the stack inside an EnterpriseLicense. */
 export type NestedLicenseSpec = NonNullable<EnterpriseLicense["spec"]["clusterLicenses"]>[number];
 
-/** A licence with its signature as far as it could be read. */
+/** A license with its signature as far as it could be read. */
 export interface StackLicense {
   readonly spec: StackLicenseSpec;
   /** Kind, namespace and name of the object. */
@@ -19,7 +19,7 @@ export interface StackLicense {
   readonly signature: SignatureRead;
 }
 
-/** The licence as a candidate; whatever is wrong with it is its own fault alone. */
+/** The license as a candidate; whatever is wrong with it is its own fault alone. */
 export function stackCandidate({ spec, source, signature }: StackLicense): LicenseCandidate {
   const { uid, type, issueDate, startDate = issueDate, expiryDate } = spec;
   const problem = isMalformed(spec, signature) ? "Malformed" : signatureProblem(signature);
@@ -46,13 +46,13 @@ function isMalformed(spec: StackLicenseSpec, signature: SignatureRead): boolean 
   return signature.kind === "found" && maxNodesOf(spec, signature) === undefined;
 }
 
-/** How many nodes a licence covers: the spec says it, or else the Secret. */
+/** How many nodes a license covers: the spec says it, or else the Secret. */
 export function maxNodesOf({ maxNodes }: StackLicenseSpec, signature: SignatureRead): number | undefined {
   return maxNodes ?? (signature.kind === "found" ? signature.maxNodes : undefined);
 }
 
 /**
- * The body of `PUT _license`, exactly as signed. Undefined if the licence has no readable signature: nothing else is ever sent to a
+ * The body of `PUT _license`, exactly as signed. Undefined if the license has no readable signature: nothing else is ever sent to a
  * server.
  */
 export function licenseUpload({
@@ -63,7 +63,7 @@ export function licenseUpload({
   return { licenses: [{ ...signedFields(spec, signature), signature: signature.text }] };
 }
 
-/** The fields of a licence of the stack in the order in which they are signed. */
+/** The fields of a license of the stack in the order in which they are signed. */
 function signedFields(spec: StackLicenseSpec, signature: SignatureRead): Readonly<Record<string, unknown>> {
   const version = signature.kind === "found" ? signature.envelope.version : 5;
   const {
@@ -115,7 +115,7 @@ export function isEnterpriseSigned(
   );
 }
 
-/** Whether the vendor signed a licence of the stack. */
+/** Whether the vendor signed a license of the stack. */
 export function isStackSigned({ spec, signature }: StackLicense, key: KeyObject): boolean {
   return isSigned(signedFields(spec, signature), signature, key);
 }

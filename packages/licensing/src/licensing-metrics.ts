@@ -25,7 +25,7 @@ export function licensingMetrics(series: DomainSeries, metrics: LicensingMetrics
   series.gauge(
     {
       name: "elastic_license_expiry_timestamp_seconds",
-      help: "When a licence ends",
+      help: "When a license ends",
       labels: { kind: ["ClusterLicense", "EnterpriseLicense"], license: bounded },
     },
     () => [
@@ -56,7 +56,7 @@ function clusterMetrics(
   series.gauge(
     {
       name: "elastic_cluster_license_info",
-      help: "The licence that a cluster runs under",
+      help: "The license that a cluster runs under",
       labels: { cluster: bounded, type: ["basic", ...licenseTypes] },
     },
     () =>
@@ -68,7 +68,7 @@ function clusterMetrics(
   series.gauge(
     {
       name: "elastic_license_rejected_clusters",
-      help: "Clusters whose engine refused the licence that they are to run under",
+      help: "Clusters whose engine refused the license that they are to run under",
       labels: {},
     },
     () => {
@@ -79,7 +79,7 @@ function clusterMetrics(
   series.gauge(
     {
       name: "elastic_license_unmatched_clusters",
-      help: "Clusters without a licence of the pool or of their namespace",
+      help: "Clusters without a license of the pool or of their namespace",
       labels: {},
     },
     () => {

@@ -12,19 +12,19 @@ const own = [clusterLicense, enterpriseLicense, licenseAssociation].map(({ kind 
 const needed: readonly DomainPermission[] = [
   {
     reason:
-      "Clusters that get licences: their wishes, their size, and what the search domain reports of their engines.",
+      "Clusters that get licenses: their wishes, their size, and what the search domain reports of their engines.",
     apiGroups: [LICENSING_GROUP],
     resources: [elasticsearchCluster.kind.plural, ...own],
     verbs: ["get", "list", "watch"],
   },
   {
-    reason: "One ClusterLicense and one LicenseAssociation for each cluster that gets a licence of the pool.",
+    reason: "One ClusterLicense and one LicenseAssociation for each cluster that gets a license of the pool.",
     apiGroups: [LICENSING_GROUP],
     resources: [clusterLicense.kind.plural, licenseAssociation.kind.plural],
     verbs: ["create", "patch", "delete"],
   },
   {
-    reason: "Status of licences and associations; and some clusters require finalizers for owner references.",
+    reason: "Status of licenses and associations; and some clusters require finalizers for owner references.",
     apiGroups: [LICENSING_GROUP],
     resources: [...own.map((plural) => `${plural}/status`), `${elasticsearchCluster.kind.plural}/finalizers`],
     verbs: ["patch", "update"],
@@ -36,7 +36,7 @@ const needed: readonly DomainPermission[] = [
     verbs: ["operate"],
   },
   {
-    reason: "The signature beside each copied licence: written and deleted, never read.",
+    reason: "The signature beside each copied license: written and deleted, never read.",
     apiGroups: [""],
     resources: ["secrets"],
     verbs: ["create", "delete"],

@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 
 import { type LicenseParameters, licenseParameters } from "@quartermaster/license-selection";
 
-/** How licences are handed out. */
+/** How licenses are handed out. */
 export interface LicensingSettings {
   /** The only namespace whose EnterpriseLicenses are honoured, and whose Secrets are read. */
   readonly licenseNamespace: string;

@@ -47,7 +47,7 @@ export interface LicensingStores {
   readonly pool: RankedPool;
   /** The only namespace whose EnterpriseLicenses are honoured. */
   readonly licenseNamespace: string;
-  /** Clusters that have a licence of the pool; see `allocationsOf`. */
+  /** Clusters that have a license of the pool; see `allocationsOf`. */
   readonly allocations: ReadonlyMap<string, readonly Allocation[]>;
 }
 
@@ -79,7 +79,7 @@ export function licensingStores(
   };
 }
 
-/** Licences of a namespace that are for any of its clusters, or for this one. */
+/** Licenses of a namespace that are for any of its clusters, or for this one. */
 export function licensesFor(
   { licenses, clusters }: LicensingStores,
   { metadata: { namespace, name } }: Live<ElasticsearchCluster>,
@@ -91,7 +91,7 @@ export function licensesFor(
   });
 }
 
-/** Whether a licence is a copy of the pool's. */
+/** Whether a license is a copy of the pool's. */
 function isMaterialised({ metadata }: Live<ClusterLicense>): boolean {
   return (
     metadata.ownerReferences?.some(
@@ -100,14 +100,14 @@ function isMaterialised({ metadata }: Live<ClusterLicense>): boolean {
   );
 }
 
-/** A cluster that has a licence of the pool. */
+/** A cluster that has a license of the pool. */
 export interface Allocation {
   readonly association: Live<LicenseAssociation>;
   readonly cluster: Live<ElasticsearchCluster>;
   readonly need: ClusterNeed;
 }
 
-/** The clusters that have a licence of an EnterpriseLicense, oldest first. */
+/** The clusters that have a license of an EnterpriseLicense, oldest first. */
 export function allocationsOf(
   { allocations }: Pick<LicensingStores, "allocations">,
   { metadata }: Live<EnterpriseLicense>,
@@ -116,7 +116,7 @@ export function allocationsOf(
 }
 
 /**
- * The clusters that have a licence of the pool, by EnterpriseLicense: the associations are the allocations. One counts only if the
+ * The clusters that have a license of the pool, by EnterpriseLicense: the associations are the allocations. One counts only if the
  * cluster itself controls it and it has the controller's name, whatever it says of itself.
  */
 export function allocationsBySource({
@@ -143,7 +143,7 @@ function sinceOf({ association: { spec, metadata } }: Allocation): string {
   return `${spec.source?.since ?? ""} ${metadata.namespace}/${metadata.name}`;
 }
 
-/** What all clusters but one need of a licence. */
+/** What all clusters but one need of a license. */
 export function needOfOthers(
   allocations: readonly Allocation[],
   { metadata: { uid, namespace } }: Live<ElasticsearchCluster>,

@@ -1,4 +1,4 @@
-/** Why a licence or an association is as it is, and what events say; each has its row in the troubleshooting guide. */
+/** Why a license or an association is as it is, and what events say; each has its row in the troubleshooting guide. */
 export const licensingReasons = {
   capacityExceeded: "CapacityExceeded",
   clusterNotFound: "ClusterNotFound",

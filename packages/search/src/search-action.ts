@@ -90,7 +90,7 @@ export type SearchAction =
       readonly kind: "startLicense";
       readonly type: "trial" | "basic";
       readonly digest: string;
-      /** The licence that it takes the place of, where nobody asked for the type itself. */
+      /** The license that it takes the place of, where nobody asked for the type itself. */
       readonly from?: RevertedLicense;
     }
   /** Asks for a larger volume; never for a smaller one. */

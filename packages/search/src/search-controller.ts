@@ -57,7 +57,7 @@ export interface SearchControllerOptions {
 /** Set on clusters before anything is made for them. */
 const finalizer = "search.quartermaster.dev/cluster";
 
-/** One watch for all licences, not one per cluster. */
+/** One watch for all licenses, not one per cluster. */
 const licensingKinds: readonly Kind[] = [clusterLicense.kind, licenseAssociation.kind];
 
 /** Served only where the Prometheus Operator is installed. */

@@ -41,7 +41,7 @@ export function searchMetrics(series: DomainSeries): Required<SearchObserver> {
   });
   const countLicense = series.counter({
     name: "elastic_license_apply_total",
-    help: "Attempts to apply a licence, or to start a trial or basic one, by result",
+    help: "Attempts to apply a license, or to start a trial or basic one, by result",
     labels: { result: ["applied", "rejected", "failed"] },
   });
   return {

@@ -100,7 +100,7 @@ const needed: readonly DomainPermission[] = [
     verbs: ["list", "watch"],
   },
   {
-    reason: "Licences of Elasticsearch clusters: read in the cluster's namespace, and never written.",
+    reason: "Licenses of Elasticsearch clusters: read in the cluster's namespace, and never written.",
     apiGroups: [LICENSING_GROUP],
     resources: ["clusterlicenses", "licenseassociations"],
     verbs: ["get", "list", "watch"],

@@ -9,7 +9,7 @@ import type { CommandContext } from "../command.ts";
 import { clusterOptions, type Invocation, type OptionSpecs } from "../input/invocation.ts";
 import { type Cluster, connect } from "./connect.ts";
 
-/** Options of commands that look at all licences. */
+/** Options of commands that look at all licenses. */
 export const licenseOptions: OptionSpecs = {
   ...clusterOptions,
   namespace: {
@@ -32,7 +32,7 @@ export interface LicenseView {
   readonly namespace: string;
 }
 
-/** Reads all licences, clusters and associations once. */
+/** Reads all licenses, clusters and associations once. */
 export async function viewLicenses(invocation: Invocation, context: CommandContext): Promise<LicenseView> {
   await using cluster: Cluster = await connect(invocation, context);
   const licenseNamespace = invocation.text("license-namespace") ?? licensingSettings.licenseNamespace;

@@ -9,10 +9,10 @@ import { CliError, exitCode, usageError } from "../errors.ts";
 import { print } from "../output/print.ts";
 import { table } from "../render/table.ts";
 
-/** Says which licence a cluster gets, and why no other one. */
+/** Says which license a cluster gets, and why no other one. */
 export const licenseExplainCommand: Command = {
   name: "license explain",
-  summary: "explain which licence a cluster gets, with a verdict for every candidate",
+  summary: "explain which license a cluster gets, with a verdict for every candidate",
   operands: "<cluster>",
   options: licenseOptions,
   run: async (invocation, context) => {

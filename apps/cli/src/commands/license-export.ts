@@ -8,7 +8,7 @@ import { CliError, exitCode, usageError } from "../errors.ts";
 import { clusterOptions } from "../input/invocation.ts";
 import { print, toJson } from "../output/print.ts";
 
-/** Gives back the vendor's file of a licence. */
+/** Gives back the vendor's file of a license. */
 export const licenseExportCommand: Command = {
   name: "license export",
   summary: "print the vendor's file of an EnterpriseLicense or ClusterLicense, signatures included",
@@ -18,7 +18,7 @@ export const licenseExportCommand: Command = {
     namespace: {
       type: "string",
       short: "n",
-      describe: "namespace of the licence (default: that of the context)",
+      describe: "namespace of the license (default: that of the context)",
     },
   },
   run: async (invocation, context) => {

@@ -9,10 +9,10 @@ import { print, toYaml } from "../output/print.ts";
 /** Turns a vendor's file into objects. It speaks to no cluster. */
 export const licenseImportCommand: Command = {
   name: "license import",
-  summary: "turn a vendor's licence file into objects for kubectl apply",
+  summary: "turn a vendor's license file into objects for kubectl apply",
   operands: "<file>",
   options: {
-    name: { type: "string", describe: "name of the licence (default: pool, or the cluster)" },
+    name: { type: "string", describe: "name of the license (default: pool, or the cluster)" },
     namespace: {
       type: "string",
       short: "n",
@@ -53,7 +53,7 @@ async function textOf(path: string, { readStandardInput }: CommandContext): Prom
 function wrongKind(path: string, kind: "enterprise" | "stack"): CliError {
   return new CliError(
     kind === "stack"
-      ? `${path}: WrongLicenseKind: this is a licence for one cluster, not an enterprise licence; name the cluster with --cluster`
-      : `${path}: WrongLicenseKind: this is an enterprise licence for many clusters; leave --cluster out`,
+      ? `${path}: WrongLicenseKind: this is a license for one cluster, not an enterprise license; name the cluster with --cluster`
+      : `${path}: WrongLicenseKind: this is an enterprise license for many clusters; leave --cluster out`,
   );
 }

@@ -15,7 +15,7 @@ import { table } from "../render/table.ts";
 /** Shows what a change of the pool, or time, would do to all clusters. */
 export const licensePreviewCommand: Command = {
   name: "license preview",
-  summary: "show what a new licence, a deletion or a date would change, without changing it",
+  summary: "show what a new license, a deletion or a date would change, without changing it",
   operands: "add <file> | delete <license> | at <time>",
   options: licenseOptions,
   run: async (invocation, context) => {
@@ -62,7 +62,7 @@ function withFile(state: LicenseState, text: string, namespace: string): License
   const file = readLicenseFile(text);
   if (file.kind === "unreadable") throw new CliError(file.message);
   if (file.kind === "stack")
-    throw new CliError("WrongLicenseKind: only enterprise licences can be added to the pool");
+    throw new CliError("WrongLicenseKind: only enterprise licenses can be added to the pool");
   const { license, secret } = importLicense(file, { name: "preview", namespace, isEulaAccepted: true });
   const identity = { uid: "preview", resourceVersion: "0", name: "preview", namespace };
   const data = Object.entries(secret["stringData"] ?? {}).map(([key, value]): [string, string] => [

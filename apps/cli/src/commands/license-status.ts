@@ -9,7 +9,7 @@ import { table } from "../render/table.ts";
 /** Shows the pool: what expires when, what is used, and who has nothing. */
 export const licenseStatusCommand: Command = {
   name: "license status",
-  summary: "show the pool: expiry calendar, capacity, and clusters without a licence",
+  summary: "show the pool: expiry calendar, capacity, and clusters without a license",
   operands: "",
   options: licenseOptions,
   run: async (invocation, context) => {
@@ -82,12 +82,12 @@ function textOf({ licenses, calendar, unmatched }: PoolStatus): string {
   ]);
   return [
     "POOL",
-    pool.length === 0 ? "no licences" : table(pool),
+    pool.length === 0 ? "no licenses" : table(pool),
     "",
     "EXPIRY (a full bar is a year)",
     dates.length === 0 ? "nothing expires" : table(dates),
     "",
-    "CLUSTERS WITHOUT A LICENCE",
+    "CLUSTERS WITHOUT A LICENSE",
     unmatched.length === 0 ? "none" : table(unmatched.map(({ cluster, reason }) => [cluster, reason])),
   ].join("\n");
 }

@@ -246,7 +246,7 @@ const licenses: readonly Step[] = [
     line: "npx qm license import config/samples/vendor-license-cluster.json --cluster docs -n search | kubectl apply -f -",
     says: /clusterlicense\S*\/docs created/,
   },
-  // Its label asks for a trial, and no such licence is in the pool: one would have to be started.
+  // Its label asks for a trial, and no such license is in the pool: one would have to be started.
   { line: "npx qm license status", code: 3, says: /pool +0\/40[^]*search\/docs +Selected/ },
   // `make up` runs no license controller, and so it says; the simulated engine never answers.
   {
@@ -350,7 +350,7 @@ test("the commands of the guide to plans do what it says", { timeout: 120_000 },
   expect(await followPage("install-plans.md", installPlans, env)).toBeGreaterThan(0);
 });
 
-test("the commands of the guide to licences do what it says", { timeout: 180_000 }, async () => {
+test("the commands of the guide to licenses do what it says", { timeout: 180_000 }, async () => {
   expect(await followPage("licenses.md", licenses, env)).toBeGreaterThan(0);
 });
 

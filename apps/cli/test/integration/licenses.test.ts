@@ -131,7 +131,7 @@ describe("qm license", () => {
     expect(JSON.parse(out)).toEqual(content);
   });
 
-  test("[licensing/N5] a licence for one cluster is not imported as an enterprise licence, with a hint", async () => {
+  test("[licensing/N5] a license for one cluster is not imported as an enterprise license, with a hint", async () => {
     await using location = await desk();
     const { license } = vendorFile("p1", 300) as { license: { cluster_licenses: [object] } };
     const file = await location.file(license.cluster_licenses[0]);

@@ -32,7 +32,7 @@ export function samplesIn(page: string): readonly Sample[] {
   });
 }
 
-/** An EnterpriseLicense of 10 instances of which 11 are used, and a cluster that refuses its licence. */
+/** An EnterpriseLicense of 10 instances of which 11 are used, and a cluster that refuses its license. */
 const someLicenses = {
   clusters: () => [
     {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { pageWith, samplesIn } from "../support/metrics-page.ts";
 
-test("licences are shown with their end and use, clusters with their licence, and attempts by result", async () => {
+test("licenses are shown with their end and use, clusters with their license, and attempts by result", async () => {
   const samples = samplesIn(await pageWith()).filter(({ name }) => name.startsWith("elastic_"));
   const shown = samples.map(({ name, labels, value }) => [name.slice("elastic_".length), labels, value]);
   expect(shown).toEqual(

@@ -52,7 +52,7 @@ const clusterLicenseStatus = z.strictObject({
 /** A ClusterLicense as the API server returns it. */
 export type ClusterLicense = ObjectOf<typeof clusterLicenseSpec, typeof clusterLicenseStatus>;
 
-/** A licence of Elasticsearch for the clusters of its namespace. */
+/** A license of Elasticsearch for the clusters of its namespace. */
 export const clusterLicense: CustomResource<ClusterLicense> = defineCustomResource({
   group: LICENSING_GROUP,
   version: "v1alpha1",

@@ -172,7 +172,7 @@ const enterpriseLicenseStatus = z.strictObject({
 /** An EnterpriseLicense as the API server returns it. */
 export type EnterpriseLicense = ObjectOf<typeof enterpriseLicenseSpec, typeof enterpriseLicenseStatus>;
 
-/** The pool: one vendor's licence with licences for clusters in it. */
+/** The pool: one vendor's license with licenses for clusters in it. */
 export const enterpriseLicense: CustomResource<EnterpriseLicense> = defineCustomResource({
   group: LICENSING_GROUP,
   version: "v1alpha1",

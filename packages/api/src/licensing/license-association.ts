@@ -96,7 +96,7 @@ const licenseAssociationStatus = z.strictObject({
 /** A LicenseAssociation as the API server returns it. */
 export type LicenseAssociation = ObjectOf<typeof licenseAssociationSpec, typeof licenseAssociationStatus>;
 
-/** Says which licence a cluster gets. */
+/** Says which license a cluster gets. */
 export const licenseAssociation: CustomResource<LicenseAssociation> = defineCustomResource({
   group: LICENSING_GROUP,
   version: "v1alpha1",

@@ -3,16 +3,16 @@ import { z } from "zod";
 
 import { objectName as dnsSubdomain } from "../object-name.ts";
 
-/** Types that a licence file can have, lowest first. Basic cannot be uploaded, only started. */
+/** Types that a license file can have, lowest first. Basic cannot be uploaded, only started. */
 export const licenseTypes = ["trial", "standard", "gold", "platinum", "enterprise"] as const;
 
-/** The type of a licence that can be uploaded. */
+/** The type of a license that can be uploaded. */
 export type LicenseType = (typeof licenseTypes)[number];
 
-/** The name of a Secret, a licence or a cluster. */
+/** The name of a Secret, a license or a cluster. */
 export const objectName: z.ZodString = dnsSubdomain();
 
-/** Identifier of a licence. It is also a key of Secrets, which limits its characters. */
+/** Identifier of a license. It is also a key of Secrets, which limits its characters. */
 export const licenseUid = z
   .string()
   .min(1)
@@ -43,7 +43,7 @@ export const signatureRef = z.strictObject({
     .describe("Namespace of the Secret. If set, it must be the namespace of the license."),
 });
 
-/** Who a licence is from and for, and when it holds. */
+/** Who a license is from and for, and when it holds. */
 export const licenseFields = {
   uid: licenseUid.describe(
     "Identifier of the license: letters, digits, dashes, dots and underscores. At most 128 characters.",
@@ -55,7 +55,7 @@ export const licenseFields = {
   issuer: z.string().min(1).max(1024).describe("Issuer of the license. At most 1024 characters."),
 };
 
-/** What a licence of the stack says, wherever it stands. */
+/** What a license of the stack says, wherever it stands. */
 export const stackFields = {
   ...licenseFields,
   type: z
@@ -75,7 +75,7 @@ export const stackFields = {
     .describe("Number of units of 64 GiB memory that the license covers. Only for type enterprise."),
 };
 
-/** A licence that ends before it begins was mistyped. */
+/** A license that ends before it begins was mistyped. */
 export const dateRules = [
   {
     rule: "self.issueDate <= self.expiryDate",
@@ -93,21 +93,21 @@ export const dateRules = [
 export const limitRules = [
   {
     rule: "self.type != 'enterprise' || has(self.maxResourceUnits)",
-    message: "a licence of type enterprise has maxResourceUnits",
+    message: "a license of type enterprise has maxResourceUnits",
   },
   {
     rule: "self.type != 'enterprise' || !has(self.maxNodes)",
-    message: "a licence of type enterprise has no maxNodes",
+    message: "a license of type enterprise has no maxNodes",
     fieldPath: ".maxNodes",
   },
   {
     rule: "self.type == 'enterprise' || !has(self.maxResourceUnits)",
-    message: "only a licence of type enterprise has maxResourceUnits",
+    message: "only a license of type enterprise has maxResourceUnits",
     fieldPath: ".maxResourceUnits",
   },
 ] as const;
 
-/** A licence of the stack inside an EnterpriseLicense. */
+/** A license of the stack inside an EnterpriseLicense. */
 export const nestedLicense = cel(
   z.strictObject({
     ...stackFields,
@@ -121,21 +121,21 @@ export const nestedLicense = cel(
   ...limitRules,
 );
 
-/** How a licence stands; the moments are RFC 3339. */
+/** How a license stands; the moments are RFC 3339. */
 export const licenseState = z
   .enum(["Scheduled", "Valid", "ExpiringSoon", "Expired", "Invalid"])
   .describe(
     "State of the license: Scheduled before it starts, then Valid, ExpiringSoon and Expired. Invalid if it cannot be used.",
   );
 
-/** Moments of a licence as status shows them. */
+/** Moments of a license as status shows them. */
 export const stateTimes = {
   startTime: timestamp().optional().describe("When the license starts."),
   expiryTime: timestamp().optional().describe("When the license expires."),
   nextTransitionTime: timestamp().optional().describe("When the state next changes only because of time."),
 };
 
-/** The columns of both kinds of licences. */
+/** The columns of both kinds of licenses. */
 export const licenseColumns = {
   type: { name: "Type", type: "string", jsonPath: ".spec.type" },
   expires: { name: "Expires", type: "string", jsonPath: ".status.expiryTime" },

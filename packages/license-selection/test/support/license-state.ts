@@ -16,7 +16,7 @@ export const nowMs: number = Date.UTC(2025, 5, 1);
 /** A valid EnterpriseLicense with 400 days left. */
 export const parent = { startMs: nowMs - 100 * dayMs, expiryMs: nowMs + 400 * dayMs };
 
-/** A licence that began 100 days ago and has so many days left; its uid says both. */
+/** A license that began 100 days ago and has so many days left; its uid says both. */
 export function license(
   type: LicenseType,
   daysLeft: number,
@@ -33,7 +33,7 @@ export function license(
   };
 }
 
-/** A cluster of version 8 with TLS that has no licence yet. */
+/** A cluster of version 8 with TLS that has no license yet. */
 export const newCluster: LicensedCluster = {
   allowsDowngrade: false,
   onLoss: "Keep",
@@ -45,7 +45,7 @@ export const newCluster: LicensedCluster = {
   rejectedUids: new Set(),
 };
 
-/** The same cluster under a licence. */
+/** The same cluster under a license. */
 export function under(candidate: LicenseCandidate, more: Partial<LicensedCluster> = {}): LicensedCluster {
   const { uid, type, expiryMs } = candidate;
   return { ...newCluster, current: { uid, type, expiryMs, isActive: true }, ...more };
@@ -53,7 +53,7 @@ export function under(candidate: LicenseCandidate, more: Partial<LicensedCluster
 
 /** What was decided, in words that a table can hold. */
 export interface Outcome extends Pick<LicenseSelection, "reason" | "isPinConflict"> {
-  /** Uid of the licence to use, or `keep`, `startTrial`, `startBasic`. */
+  /** Uid of the license to use, or `keep`, `startTrial`, `startBasic`. */
   readonly choice: string;
   readonly verdicts: Readonly<Record<string, LicenseVerdict>>;
   readonly wakeAtMs: number | undefined;

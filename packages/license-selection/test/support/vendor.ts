@@ -1,6 +1,6 @@
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 
-/** Makes licences and signs them with a key of its own, as the vendor does with his. */
+/** Makes licenses and signs them with a key of its own, as the vendor does with his. */
 export interface Vendor {
   readonly publicKey: KeyObject;
   /** The base64 text of a signature over fields in their order. */

@@ -67,7 +67,7 @@ describe("a vendor's file", () => {
     expect(exportLicense({ kind: "EnterpriseLicense", spec }, data)).toEqual(file);
   });
 
-  test("[licensing/R1] with one licence for a cluster, too", () => {
+  test("[licensing/R1] with one license for a cluster, too", () => {
     const [first] = (vendorFile(vendor) as { license: { cluster_licenses: [object] } }).license
       .cluster_licenses;
     const { license, secret } = importLicense(readable(first), location);
@@ -144,7 +144,7 @@ describe("a signature", () => {
     expect(isEnterpriseSigned(spec, outerSignature(whole), vendor.publicKey)).toBe(false);
   });
 
-  test("[licensing/N7] of a nested licence shows that it was changed", () => {
+  test("[licensing/N7] of a nested license shows that it was changed", () => {
     const { spec, data } = imported(vendorFile(vendor));
     const [nested] = spec.clusterLicenses ?? [];
     if (nested === undefined) throw new Error("nothing nested");
@@ -253,7 +253,7 @@ describe("the Secret of a signature", () => {
   });
 });
 
-describe("a licence without maxNodes", () => {
+describe("a license without maxNodes", () => {
   const spec = {
     uid: "u",
     type: "standard" as const,

@@ -40,11 +40,11 @@ const candidate = fc
     ...(problem === undefined ? {} : { problem }),
   }));
 
-/** Copies of one licence have different sources. */
+/** Copies of one license have different sources. */
 const candidates = fc
   .array(candidate, { maxLength: 12 })
   .map((list): readonly LicenseCandidate[] =>
-    list.map((each, at) => ({ ...each, source: `licence-${String(at)}` })),
+    list.map((each, at) => ({ ...each, source: `license-${String(at)}` })),
   );
 
 const cluster: fc.Arbitrary<LicensedCluster> = fc
@@ -112,7 +112,7 @@ test("there is an answer for every question, with a verdict for every candidate"
   }).not.toThrow();
 });
 
-test("[licensing/S17] equal licences: the smaller uid in every order of 1,000", () => {
+test("[licensing/S17] equal licenses: the smaller uid in every order of 1,000", () => {
   const pair = [
     license("platinum", 300, { uid: "b" }),
     license("platinum", 300, { uid: "a" }),
@@ -146,7 +146,7 @@ function hasValidLicense(given: readonly LicenseCandidate[], { current }: Licens
   return ends.every((endMs) => nowMs < endMs);
 }
 
-test("a valid licence is never left for an invalid one", () => {
+test("a valid license is never left for an invalid one", () => {
   expect(() => {
     holds((_, facts, { choice }) => {
       if (choice.kind !== "use" || choice.candidate.uid === facts.current?.uid) return true;
@@ -161,7 +161,7 @@ function isSame(choice: LicenseSelection["choice"], uid: string | undefined): bo
   return choice.kind === "keep" || (choice.kind === "use" && choice.candidate.uid === uid);
 }
 
-test("a lower type, or basic, never replaces a valid licence without a rule that says so", () => {
+test("a lower type, or basic, never replaces a valid license without a rule that says so", () => {
   expect(() => {
     holds((given, facts, { choice }) => {
       const { current } = facts;

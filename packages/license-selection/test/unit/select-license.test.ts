@@ -120,17 +120,17 @@ const selection: readonly Case[] = [
     },
   },
   {
-    name: "[licensing/S14] a licence that ends now has ended",
+    name: "[licensing/S14] a license that ends now has ended",
     given: [P(0)],
     want: { choice: "keep", verdicts: { "platinum-0": "Expired" } },
   },
   {
-    name: "[licensing/S15] the licence around it has ended",
+    name: "[licensing/S15] the license around it has ended",
     given: [P(300, { parent: { ...parent, expiryMs: nowMs - 1 } })],
     want: { choice: "keep", verdicts: { "platinum-300": "ParentExpired" } },
   },
   {
-    name: "[licensing/S16] the licence around it ends first and shortens it",
+    name: "[licensing/S16] the license around it ends first and shortens it",
     given: [P(300, { parent: { ...parent, expiryMs: nowMs + 40 * dayMs } }), P(50)],
     want: {
       choice: "platinum-50",
@@ -202,7 +202,7 @@ const selection: readonly Case[] = [
 
 const staying: readonly Case[] = [
   {
-    name: "a licence that the engine refused: the next one",
+    name: "a license that the engine refused: the next one",
     given: [P(300), P(200)],
     cluster: { ...newCluster, rejectedUids: new Set(["platinum-300"]) },
     want: {
@@ -216,7 +216,7 @@ const staying: readonly Case[] = [
     want: { choice: "gold-300", verdicts: { "platinum-300": "CapacityExceeded", "gold-300": "Selected" } },
   },
   {
-    name: "without room the licence that a cluster runs under stays",
+    name: "without room the license that a cluster runs under stays",
     given: [P(300, { hasCapacity: false }), G(300)],
     cluster: under(P(300)),
     want: { choice: "platinum-300", reason: "Kept" },
@@ -386,7 +386,7 @@ const pins: readonly Case[] = [
     want: { choice: "platinum-299", reason: "Selected" },
   },
   {
-    name: "a pin of a licence that cannot be used counts for nothing",
+    name: "a pin of a license that cannot be used counts for nothing",
     given: [P(300), G(-1, { isPinned: true })],
     want: { choice: "platinum-300" },
   },
@@ -463,7 +463,7 @@ const trialAndBasic: readonly Case[] = [
 
 describe.each([
   { about: "selection", cases: selection },
-  { about: "staying with a licence", cases: staying },
+  { about: "staying with a license", cases: staying },
   { about: "pins", cases: pins },
   { about: "trial and basic", cases: trialAndBasic },
 ])("$about", ({ cases }) => {

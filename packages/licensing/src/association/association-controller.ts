@@ -49,7 +49,7 @@ export interface AssociationOptions {
   readonly namespace?: string | undefined;
 }
 
-/** Reports how each association stands and how its licence was chosen. It writes nothing but status. */
+/** Reports how each association stands and how its license was chosen. It writes nothing but status. */
 export function associationController({
   settings,
   system,
@@ -140,7 +140,7 @@ function appliedFields(
   return { appliedUid: uid, appliedTime: isKnown ? status.appliedTime : timeText(nowMs) };
 }
 
-/** What the engine ran under before, so that a change of licences is told from the first one. */
+/** What the engine ran under before, so that a change of licenses is told from the first one. */
 function lastApplied(status: LicenseAssociation["status"]): StatusOf<LicenseAssociation> {
   const { appliedUid, appliedTime } = status ?? {};
   return {

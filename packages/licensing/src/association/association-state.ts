@@ -19,9 +19,9 @@ export interface AssociationSeen {
   readonly association: Live<LicenseAssociation>;
   readonly cluster: Live<ElasticsearchCluster> | undefined;
   readonly license: Live<ClusterLicense> | undefined;
-  /** Licences of the cluster's other associations, and its direct link. */
+  /** Licenses of the cluster's other associations, and its direct link. */
   readonly rivals: readonly Live<ClusterLicense>[];
-  /** Names of licences that pinned associations of the cluster name. */
+  /** Names of licenses that pinned associations of the cluster name. */
   readonly pinned: ReadonlySet<string>;
 }
 
@@ -61,7 +61,7 @@ export function associationState(
   return reportedState(cluster, license) ?? chosenState({ ...seen, cluster, license }, nowMs, parameters);
 }
 
-/** What the engine itself said about this licence. */
+/** What the engine itself said about this license. */
 function reportedState(
   cluster: Live<ElasticsearchCluster>,
   { spec: { uid, maxNodes = Number.POSITIVE_INFINITY } }: Live<ClusterLicense>,
@@ -71,22 +71,22 @@ function reportedState(
   if (rejected !== undefined) return refusedState(rejected);
   if (license?.uid !== uid) return undefined;
   if (license.state === "Expired")
-    return { state: "Rejected", reason: reasons.expired, message: `Licence ${uid} expired.` };
+    return { state: "Rejected", reason: reasons.expired, message: `License ${uid} expired.` };
   const { nodes } = clusterNeed(cluster);
   return nodes > maxNodes
     ? {
         state: "Applied",
         reason: reasons.maxNodesExceeded,
-        message: `The engine runs under licence ${uid}, which covers ${String(maxNodes)} nodes; the cluster has ${String(nodes)}.`,
+        message: `The engine runs under license ${uid}, which covers ${String(maxNodes)} nodes; the cluster has ${String(nodes)}.`,
       }
-    : { state: "Applied", reason: reasons.licenseApplied, message: `The engine runs under licence ${uid}.` };
+    : { state: "Applied", reason: reasons.licenseApplied, message: `The engine runs under license ${uid}.` };
 }
 
 function refusedState({ uid, reason = "no reason given", message = "" }: Refusal): AssociationState {
   return {
     state: "Rejected",
     reason: reasons.rejectedByCluster,
-    message: `The engine refused licence ${uid}: ${reason}. ${message}`.trim(),
+    message: `The engine refused license ${uid}: ${reason}. ${message}`.trim(),
   };
 }
 
@@ -101,7 +101,7 @@ interface Contest extends AssociationSeen {
   readonly license: Live<ClusterLicense>;
 }
 
-/** The same choice that the search domain makes among the licences of the namespace. */
+/** The same choice that the search domain makes among the licenses of the namespace. */
 function chosenState(
   { cluster, license, rivals, pinned }: Contest,
   nowMs: number,
@@ -119,13 +119,13 @@ function chosenState(
     return {
       state: "Pending",
       reason: reasons.notYetApplied,
-      message: `The engine does not run under licence ${own.uid} yet.`,
+      message: `The engine does not run under license ${own.uid} yet.`,
     };
   if (problems.has(verdict)) return rejectedState(own, verdict);
   return supersededState(own, verdict, winner?.uid ?? cluster.status?.license?.uid);
 }
 
-/** Verdicts that are about the licence itself, or about the cluster's engine. */
+/** Verdicts that are about the license itself, or about the cluster's engine. */
 const problems: ReadonlySet<LicenseVerdict> = new Set<LicenseVerdict>([
   "Malformed",
   "Expired",
@@ -141,7 +141,7 @@ function rejectedState({ uid }: LicenseCandidate, verdict: LicenseVerdict): Asso
   return {
     state: isEarly ? "Pending" : "Rejected",
     reason: verdict,
-    message: `Licence ${uid} is not used: ${verdict}.`,
+    message: `License ${uid} is not used: ${verdict}.`,
   };
 }
 
@@ -151,14 +151,14 @@ function supersededState(
   winner: string | undefined,
 ): AssociationState {
   if (winner === undefined)
-    return { state: "Pending", reason: reasons.notYetApplied, message: `Licence ${own.uid} is not applied.` };
+    return { state: "Pending", reason: reasons.notYetApplied, message: `License ${own.uid} is not applied.` };
   const isGuarded = verdict === "DowngradeBlocked";
   return {
     state: "Superseded",
     reason: isGuarded ? reasons.downgradeBlocked : reasons.superseded,
     message: isGuarded
-      ? `The cluster keeps licence ${winner}: a lower type than its own needs the annotation license.k8s.elastic.co/allow-downgrade.`
-      : `The cluster runs under licence ${winner} (${verdict}).`,
+      ? `The cluster keeps license ${winner}: a lower type than its own needs the annotation license.k8s.elastic.co/allow-downgrade.`
+      : `The cluster runs under license ${winner} (${verdict}).`,
   };
 }
 
@@ -190,6 +190,6 @@ function appliedEvent(before: LicenseAssociation["status"], uid = ""): Reconcile
     type: "Normal",
     reason: isSwitch ? reasons.licenseSwitched : reasons.licenseApplied,
     action: "ApplyLicense",
-    note: `The engine runs under licence ${uid}.`,
+    note: `The engine runs under license ${uid}.`,
   };
 }

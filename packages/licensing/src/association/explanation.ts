@@ -33,7 +33,7 @@ interface Explained {
   readonly verdict: LicenseVerdict;
 }
 
-/** How the licence of a cluster was chosen; the time moves only when the rest does. */
+/** How the license of a cluster was chosen; the time moves only when the rest does. */
 export function explanation(
   binding: Binding,
   { before, nowMs, parameters }: ExplanationOptions,

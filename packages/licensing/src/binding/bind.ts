@@ -27,12 +27,12 @@ export interface BindOptions {
   readonly now: BoundNow;
   readonly nowMs: number;
   readonly ctx: Context;
-  /** The EnterpriseLicense behind the cluster's licence, if it enforces its limits. */
+  /** The EnterpriseLicense behind the cluster's license, if it enforces its limits. */
   readonly enforcing: PoolLicense | undefined;
 }
 
 /**
- * Puts the chosen licence into the namespace of the cluster, signature first and association last, and clears away what the engine
+ * Puts the chosen license into the namespace of the cluster, signature first and association last, and clears away what the engine
  * no longer needs. Each write can be the last one before a crash.
  */
 export async function bind({ target }: Binding, parts: BindOptions): Promise<void> {
@@ -46,7 +46,7 @@ export async function bind({ target }: Binding, parts: BindOptions): Promise<voi
   if (target.kind === "keep") await stopGrowth(parts);
 }
 
-/** Over the limit since before it was enforced: the cluster keeps its licence, and the size that it has. */
+/** Over the limit since before it was enforced: the cluster keeps its license, and the size that it has. */
 async function stopGrowth({ cluster, now, ctx, enforcing }: BindOptions): Promise<void> {
   const { spec } = now.association ?? {};
   if (enforcing === undefined || spec?.source === undefined || spec.source.grantedNodes !== undefined) return;

@@ -46,8 +46,8 @@ export interface BindingOptions {
 const reported = defineMemory("reported", () => ({ reason: "" }));
 
 /**
- * Chooses a licence for every ElasticsearchCluster and puts it into the cluster's namespace. One at a time: the associations are
- * the allocations, and two clusters must not get the last place of a licence.
+ * Chooses a license for every ElasticsearchCluster and puts it into the cluster's namespace. One at a time: the associations are
+ * the allocations, and two clusters must not get the last place of a license.
  */
 export function bindingController({ settings, system, namespace }: BindingOptions): Controller {
   const pool = new LicensePool();
@@ -109,14 +109,14 @@ function takenEvent({ metadata: { name } }: Live<ElasticsearchCluster>): Reconci
 }
 
 const notes: Readonly<Partial<Record<string, string>>> = {
-  NoLicenseAvailable: "No licence can be used for the cluster.",
+  NoLicenseAvailable: "No license can be used for the cluster.",
   NoMatchingLicense:
-    "No licence of the type that the label asks for can be used; the cluster keeps what it has.",
+    "No license of the type that the label asks for can be used; the cluster keeps what it has.",
   DowngradeBlocked:
-    "The cluster keeps its licence: a lower type needs the annotation license.k8s.elastic.co/allow-downgrade.",
+    "The cluster keeps its license: a lower type needs the annotation license.k8s.elastic.co/allow-downgrade.",
   DesiredLicenseInvalid: "The label k8s.elastic.co/desired-license has an unknown value; nothing is changed.",
-  LicenseExpired: "The licence of the cluster expired and there is no other one.",
-  TLSRequired: "The cluster keeps its licence: under basic its nodes need transport TLS.",
+  LicenseExpired: "The license of the cluster expired and there is no other one.",
+  TLSRequired: "The cluster keeps its license: under basic its nodes need transport TLS.",
 };
 
 function eventOf(
@@ -135,7 +135,7 @@ function eventOf(
     return {
       ...event,
       reason: "CapacityExceeded",
-      note: `No licence has room for cluster ${metadata.name}.`,
+      note: `No license has room for cluster ${metadata.name}.`,
     };
   const note = notes[reason];
   return note === undefined ? undefined : { ...event, reason, note };

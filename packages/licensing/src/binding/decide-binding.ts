@@ -21,15 +21,15 @@ import { type LicenseOffer, poolOffer } from "./pool-offer.ts";
 export interface BindingSeen {
   readonly cluster: Live<ElasticsearchCluster>;
   readonly pool: RankedPool;
-  /** What other clusters need of a licence of the pool; asked only of those that enforce their limits. */
+  /** What other clusters need of a license of the pool; asked only of those that enforce their limits. */
   readonly needOfOthers: (license: Live<EnterpriseLicense>) => OtherNeeds;
   /** Undefined while the namespace is not known. */
   readonly namespaceLabels: Readonly<Record<string, string>> | undefined;
-  /** Licences of the namespace that the cluster may get. */
+  /** Licenses of the namespace that the cluster may get. */
   readonly licenses: readonly Live<ClusterLicense>[];
   /** Associations that users made for the cluster. */
   readonly settings: readonly Live<LicenseAssociation>[];
-  /** The EnterpriseLicense that its licence was copied from is gone, or no longer holds it. */
+  /** The EnterpriseLicense that its license was copied from is gone, or no longer holds it. */
   readonly isSourceDeleted: boolean;
   /** The cluster has a place in the pool. */
   readonly hasSlot: boolean;
@@ -79,7 +79,7 @@ function wakeAt(
   return next === Number.POSITIVE_INFINITY ? {} : { wakeAtMs: next };
 }
 
-/** Adds the licences of the cluster's namespace. */
+/** Adds the licenses of the cluster's namespace. */
 function withLicenses(offer: LicenseOffer, { licenses, settings }: BindingSeen): LicenseOffer {
   if (licenses.length === 0) return offer;
   const pinned = new Set(settings.flatMap(({ spec }) => (spec.pinned ? [spec.licenseRef.name] : [])));
@@ -93,7 +93,7 @@ function withLicenses(offer: LicenseOffer, { licenses, settings }: BindingSeen):
 }
 
 /**
- * Whether nothing is held for the cluster any more: it runs under basic as it wishes, or the EnterpriseLicense behind its licence is
+ * Whether nothing is held for the cluster any more: it runs under basic as it wishes, or the EnterpriseLicense behind its license is
  * gone and its author wants basic then. The search domain waits 15 minutes before it acts on that, and does nothing if it comes back.
  */
 function isLetGo(

@@ -109,14 +109,14 @@ export function ownAssociation(
   };
 }
 
-/** Where a licence comes from, and what the association says now. */
+/** Where a license comes from, and what the association says now. */
 export interface AssociationOptions {
   readonly pool: PoolLicense | undefined;
   readonly before: Live<LicenseAssociation> | undefined;
   readonly nowMs: number;
 }
 
-/** A licence that enforces its limits is only chosen for a cluster that it has room for: it may become as large as it asks to be. */
+/** A license that enforces its limits is only chosen for a cluster that it has room for: it may become as large as it asks to be. */
 function grantOf(
   { license }: PoolLicense,
   cluster: Live<ElasticsearchCluster>,

@@ -25,7 +25,7 @@ export function observeBinding(cluster: Live<ElasticsearchCluster>, stores: Lice
   };
 }
 
-/** Whether the licence that a cluster has of the pool is no part of it any more. One that is there and faulty is not gone. */
+/** Whether the license that a cluster has of the pool is no part of it any more. One that is there and faulty is not gone. */
 function isSourceDeleted(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): boolean {
   const own = ownSource(cluster, stores);
   if (own === undefined) return false;

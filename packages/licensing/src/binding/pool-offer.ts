@@ -9,13 +9,13 @@ import { type ClusterNeed, clusterNeed, hasRoom, type RunState } from "../pool/c
 import type { PoolLicense } from "../pool/license-pool.ts";
 import type { BindingSeen, BindingTarget } from "./decide-binding.ts";
 
-/** What one cluster can choose from, and where each licence comes from. */
+/** What one cluster can choose from, and where each license comes from. */
 export interface LicenseOffer {
   readonly candidates: RankedCandidates;
   readonly targetOf: (candidate: LicenseCandidate) => BindingTarget | undefined;
 }
 
-/** What the pool offers to a cluster: the pool as it was ranked, where nothing speaks against any of its licences. */
+/** What the pool offers to a cluster: the pool as it was ranked, where nothing speaks against any of its licenses. */
 export function poolOffer(seen: BindingSeen, state: RunState): LicenseOffer {
   const { candidates, origins, licenses } = seen.pool;
   const limited = new Map<LicenseCandidate, LicenseCandidate>();
@@ -36,7 +36,7 @@ export function poolOffer(seen: BindingSeen, state: RunState): LicenseOffer {
 
 type Limits = Pick<LicenseCandidate, "scopeProblem" | "hasCapacity">;
 
-/** Licences of an EnterpriseLicense that are not for this cluster, and why. */
+/** Licenses of an EnterpriseLicense that are not for this cluster, and why. */
 function limitsIn(
   pool: PoolLicense,
   {
@@ -59,7 +59,7 @@ function limitsIn(
     .map(({ candidate }) => [candidate, { hasCapacity: false }]);
 }
 
-/** Whether clusters of a namespace may get licences of an EnterpriseLicense. An unknown namespace may not, unless all may. */
+/** Whether clusters of a namespace may get licenses of an EnterpriseLicense. An unknown namespace may not, unless all may. */
 function isAllowed({ license }: PoolLicense, labels: Readonly<Record<string, string>> | undefined): boolean {
   const { allowedNamespaces } = license.spec;
   if (allowedNamespaces === undefined) return true;

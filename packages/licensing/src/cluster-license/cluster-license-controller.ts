@@ -36,7 +36,7 @@ export interface ClusterLicenseOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
   readonly concurrency: number;
-  /** Only licences of this namespace (default: all). */
+  /** Only licenses of this namespace (default: all). */
   readonly namespace?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ function reconcile(
     hasVendorKey: settings.vendorKey !== undefined,
   });
   for (const event of [...expiry.events, ...signature.events]) ctx.events.record(event);
-  const message = "The licence ends before it begins.";
+  const message = "The license ends before it begins.";
   return {
     outcome: isMalformed
       ? stalled({ reason: "Malformed", message })
@@ -108,7 +108,7 @@ function reconcile(
   };
 }
 
-/** When the licence that this one is copied from ends. */
+/** When the license that this one is copied from ends. */
 function parentExpiryMs(license: Live<ClusterLicense>, ctx: Context): number {
   const cluster = copiedFor(license);
   const source = cluster === undefined ? undefined : associationOf(license, cluster, ctx)?.spec.source;
@@ -116,7 +116,7 @@ function parentExpiryMs(license: Live<ClusterLicense>, ctx: Context): number {
   return parent?.spec.expiryDate ?? Number.POSITIVE_INFINITY;
 }
 
-/** Name of the cluster that the licence was copied from the pool for. */
+/** Name of the cluster that the license was copied from the pool for. */
 function copiedFor({ metadata: { name, labels = {} } }: Live<ClusterLicense>): string | undefined {
   const cluster = labels[LICENSED_CLUSTER_LABEL];
   return cluster !== undefined && licenseNames(cluster).pool === name ? cluster : undefined;
@@ -131,7 +131,7 @@ function associationOf(
   return ctx.store<LicenseAssociation>(licenseAssociation.kind).get({ namespace, name });
 }
 
-/** Clusters for which the search domain reads this licence: it has their name, or their association names it. */
+/** Clusters for which the search domain reads this license: it has their name, or their association names it. */
 function usersOf(license: Live<ClusterLicense>, ctx: Context): readonly Live<ElasticsearchCluster>[] {
   const { namespace, name } = license.metadata;
   return ctx
@@ -148,7 +148,7 @@ interface EngineReport {
   readonly condition: ConditionUpdate;
 }
 
-/** What the engines of the namespace say about the licence. */
+/** What the engines of the namespace say about the license. */
 function engineReport(
   { spec: { uid }, metadata: { namespace } }: Live<ClusterLicense>,
   ctx: Context,
@@ -168,7 +168,7 @@ function engineReport(
       reason: isRefused ? reasons.rejectedByCluster : reasons.valid,
       message: isRefused
         ? `Refused by ${refusing.slice(0, 10).join(", ")}; see status.license.rejected of the cluster.`
-        : "No cluster refused the licence.",
+        : "No cluster refused the license.",
     },
   };
 }

@@ -7,9 +7,9 @@ import { licensingReasons as reasons } from "../reasons.ts";
 /** What is known of the signature of a ClusterLicense. Its Secret is for the search domain to read, and for nobody here. */
 export interface SignatureSeen {
   readonly license: Live<ClusterLicense>;
-  /** Clusters that are to run under the licence, as the search domain chooses. */
+  /** Clusters that are to run under the license, as the search domain chooses. */
   readonly users: readonly Live<ElasticsearchCluster>[];
-  /** The licence is our copy of one in the pool. */
+  /** The license is our copy of one in the pool. */
   readonly isPoolCopy: boolean;
   /** The operator has the vendor's key: then nothing is copied from the pool that it did not verify. */
   readonly hasVendorKey: boolean;
@@ -52,7 +52,7 @@ function resolvedCondition(seen: SignatureSeen): ConditionUpdate {
     status: "Unknown",
     reason: reasons.notYetRead,
     message:
-      "No cluster has read the signature: it is read for the cluster that is to run under the licence.",
+      "No cluster has read the signature: it is read for the cluster that is to run under the license.",
   };
 }
 
@@ -74,7 +74,7 @@ function validCondition(seen: SignatureSeen, resolved: ConditionUpdate): Conditi
       type,
       status: "False",
       reason: reasons.signatureInvalid,
-      message: `The engine of cluster ${refused} calls the licence invalid.`,
+      message: `The engine of cluster ${refused} calls the license invalid.`,
     };
   if (seen.isPoolCopy && seen.hasVendorKey)
     return { type, status: "True", reason: reasons.valid, message: "It was verified with the vendor's key." };
@@ -82,16 +82,16 @@ function validCondition(seen: SignatureSeen, resolved: ConditionUpdate): Conditi
     type,
     status: "Unknown",
     reason: reasons.noKeyConfigured,
-    message: "Nobody has verified it yet: the engine does when the licence is applied.",
+    message: "Nobody has verified it yet: the engine does when the license is applied.",
   };
 }
 
-/** A cluster whose engine runs under the licence: it verified the signature, no matter who uploaded it. */
+/** A cluster whose engine runs under the license: it verified the signature, no matter who uploaded it. */
 function acceptedBy({ license: { spec }, users }: SignatureSeen): string | undefined {
   return users.find(({ status }) => status?.license?.uid === spec.uid)?.metadata.name;
 }
 
-/** A cluster whose engine refused the licence for itself, and not because of the cluster. */
+/** A cluster whose engine refused the license for itself, and not because of the cluster. */
 function refusalOf({ license: { spec }, users }: SignatureSeen): string | undefined {
   return users.find(({ status }) =>
     status?.license?.rejected?.some(

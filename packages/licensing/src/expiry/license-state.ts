@@ -3,10 +3,10 @@ import type { Condition, ConditionUpdate, ReconcileEvent } from "@quartermaster/
 
 import { licensingReasons as reasons } from "../reasons.ts";
 
-/** How a licence stands by the clock. */
+/** How a license stands by the clock. */
 export type LicenseState = "Scheduled" | "Valid" | "ExpiringSoon" | "Expired";
 
-/** A licence in time. */
+/** A license in time. */
 export interface LicenseTimes {
   readonly state: LicenseState;
   /** So many days are left at most, of the days that are warned about; undefined before the first. */
@@ -15,7 +15,7 @@ export interface LicenseTimes {
   readonly nextMs?: number | undefined;
 }
 
-/** The state of a licence, and when it changes: absolute moments, so that nothing is rewritten by the minute. */
+/** The state of a license, and when it changes: absolute moments, so that nothing is rewritten by the minute. */
 export function licenseState(
   { startMs, expiryMs }: { readonly startMs: number; readonly expiryMs: number },
   nowMs: number,
@@ -38,27 +38,27 @@ export function timeText(momentMs: number): string {
   return new Date(momentMs).toISOString().replace(/\.\d{3}Z$/, "Z");
 }
 
-/** The condition Valid of a licence by its state, or why it cannot be used. */
+/** The condition Valid of a license by its state, or why it cannot be used. */
 export function validCondition(state: string, message: string): ConditionUpdate {
   const isValid = state === "Valid" || state === "ExpiringSoon";
   if (isValid)
-    return { type: "Valid", status: "True", reason: reasons.valid, message: "The licence is valid." };
+    return { type: "Valid", status: "True", reason: reasons.valid, message: "The license is valid." };
   if (state === "Scheduled")
     return {
       type: "Valid",
       status: "False",
       reason: reasons.scheduled,
-      message: "The licence has not begun.",
+      message: "The license has not begun.",
     };
   if (state === "Expired")
-    return { type: "Valid", status: "False", reason: reasons.expired, message: "The licence has expired." };
+    return { type: "Valid", status: "False", reason: reasons.expired, message: "The license has expired." };
   return { type: "Valid", status: "False", reason: state, message };
 }
 
-/** What the clock has to say about a licence. */
+/** What the clock has to say about a license. */
 export interface ExpiryReport {
   readonly condition: ConditionUpdate;
-  /** Only when the licence came nearer to its end than the status knows: also after a restart there is one event for each step. */
+  /** Only when the license came nearer to its end than the status knows: also after a restart there is one event for each step. */
   readonly events: readonly ReconcileEvent[];
 }
 
@@ -89,13 +89,13 @@ function expiryCondition({ state, warnedDays }: LicenseTimes, expiryMs: number):
   const type = "ExpiringSoon";
   const end = timeText(expiryMs);
   if (state === "Expired")
-    return { type, status: "True", reason: reasons.expired, message: `The licence expired at ${end}.` };
+    return { type, status: "True", reason: reasons.expired, message: `The license expired at ${end}.` };
   if (warnedDays !== undefined)
     return {
       type,
       status: "True",
       reason: reasons.expiringSoon,
-      message: `The licence expires at ${end}, in less than ${String(warnedDays)} ${warnedDays === 1 ? "day" : "days"}.`,
+      message: `The license expires at ${end}, in less than ${String(warnedDays)} ${warnedDays === 1 ? "day" : "days"}.`,
     };
-  return { type, status: "False", reason: reasons.valid, message: `The licence expires at ${end}.` };
+  return { type, status: "False", reason: reasons.valid, message: `The license expires at ${end}.` };
 }

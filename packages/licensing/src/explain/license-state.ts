@@ -31,7 +31,7 @@ export interface LicenseState {
   readonly associations: readonly Live<LicenseAssociation>[];
   readonly namespaces: readonly Live<Namespace>[];
   readonly enterprise: readonly Live<EnterpriseLicense>[];
-  /** Signatures of the licence namespace. */
+  /** Signatures of the license namespace. */
   readonly secrets: readonly Live<Secret>[];
 }
 

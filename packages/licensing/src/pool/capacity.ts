@@ -5,7 +5,7 @@ import type { LicenseParameters } from "@quartermaster/license-selection";
 /** One resource unit. */
 const unitBytes = 64 * 1024 ** 3;
 
-/** How large a cluster is, in both units of licences. */
+/** How large a cluster is, in both units of licenses. */
 export interface ClusterNeed {
   readonly nodes: number;
   readonly bytes: number;
@@ -54,7 +54,7 @@ export function sumNeeds(needs: Iterable<ClusterNeed>): ClusterNeed {
   return { nodes, bytes };
 }
 
-/** How much of a licence is used. */
+/** How much of a license is used. */
 export interface Capacity {
   readonly used: number;
   readonly limit: number;
@@ -64,7 +64,7 @@ export interface Capacity {
   readonly fraction: string;
 }
 
-/** Counts in the unit of the licence. */
+/** Counts in the unit of the license. */
 export function capacityOf({ spec }: Pick<EnterpriseLicense, "spec">, need: ClusterNeed): Capacity {
   const { maxInstances, maxResourceUnits = 0, capacityPolicy } = spec;
   const cap = maxInstances ?? maxResourceUnits;
@@ -86,7 +86,7 @@ export interface OtherNeeds {
   readonly inNamespace: ClusterNeed;
 }
 
-/** Whether a licence has room for a cluster besides those that it has. Only `Enforce` holds anything back. */
+/** Whether a license has room for a cluster besides those that it has. Only `Enforce` holds anything back. */
 export function hasRoom(
   license: Pick<EnterpriseLicense, "spec">,
   others: OtherNeeds,

@@ -30,11 +30,11 @@ import { LicensePool, type PoolLicense } from "./license-pool.ts";
 export interface EnterpriseLicenseOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
-  /** Where clusters are (default: everywhere). With it only the licence namespace is looked at. */
+  /** Where clusters are (default: everywhere). With it only the license namespace is looked at. */
   readonly namespace?: string | undefined;
 }
 
-/** Reports how each EnterpriseLicense stands: signature, dates, licences in it, and who uses it. It writes nothing but status. */
+/** Reports how each EnterpriseLicense stands: signature, dates, licenses in it, and who uses it. It writes nothing but status. */
 export function enterpriseLicenseController({
   settings,
   system,

@@ -122,7 +122,7 @@ function signatureCondition({ problem, isSignatureValid }: PoolLicense): Conditi
   const isAbout = problem?.reason.startsWith("Signature") ?? false;
   if (isAbout && problem !== undefined) return { type, status: "False", ...problem };
   if (isSignatureValid === true)
-    return { type, status: "True", reason: reasons.valid, message: "The vendor signed the licence." };
+    return { type, status: "True", reason: reasons.valid, message: "The vendor signed the license." };
   return {
     type,
     status: "Unknown",
@@ -143,5 +143,5 @@ function namespaceCondition({ problem }: PoolLicense): ConditionUpdate {
   const type = "NamespaceAccepted";
   return problem?.reason === reasons.wrongNamespace
     ? { type, status: "False", ...problem }
-    : { type, status: "True", reason: reasons.valid, message: "The licence is in the licence namespace." };
+    : { type, status: "True", reason: reasons.valid, message: "The license is in the license namespace." };
 }

@@ -37,7 +37,7 @@ export interface PoolProblem {
   readonly message: string;
 }
 
-/** A licence that a cluster can get. */
+/** A license that a cluster can get. */
 export interface NestedLicense {
   readonly spec: StackLicenseSpec;
   readonly signature: SignatureRead;
@@ -48,7 +48,7 @@ export interface NestedLicense {
 export interface PoolReading {
   readonly licenseNamespace: string;
   readonly vendorKey?: KeyObject | undefined;
-  /** A Secret of the licence namespace; other namespaces are never asked for. */
+  /** A Secret of the license namespace; other namespaces are never asked for. */
   readonly secretOf: (name: string) => SignatureSecret | undefined;
 }
 
@@ -202,10 +202,10 @@ export class LicensePool {
   }
 }
 
-/** The pool in the order in which its licences are preferred. Ranked when it changes, asked for every cluster. */
+/** The pool in the order in which its licenses are preferred. Ranked when it changes, asked for every cluster. */
 export interface RankedPool {
   readonly licenses: readonly PoolLicense[];
-  /** All nested licences, best first. */
+  /** All nested licenses, best first. */
   readonly candidates: RankedCandidates;
   readonly origins: ReadonlyMap<LicenseCandidate, PoolOrigin>;
 }
@@ -216,7 +216,7 @@ interface PoolOrigin {
   readonly nested: NestedLicense;
 }
 
-/** Ranks the nested licences of a pool. */
+/** Ranks the nested licenses of a pool. */
 function rankPool(licenses: readonly PoolLicense[]): RankedPool {
   const origins = new Map(
     licenses.flatMap((pool) =>

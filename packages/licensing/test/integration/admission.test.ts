@@ -120,7 +120,7 @@ describe("the policies", () => {
             }),
         ),
     );
-    expect(refusedSoon).toContain("must be the namespace of the licence");
+    expect(refusedSoon).toContain("must be the namespace of the license");
     const cluster = elasticsearchCluster.example as unknown as ElasticsearchCluster;
     const misspelt = {
       ...cluster,
@@ -199,12 +199,12 @@ describe("the policy for TLS", () => {
             ),
         ),
     );
-    expect(refused).toContain("cannot be switched off under a licence of type gold");
+    expect(refused).toContain("cannot be switched off under a license of type gold");
     expect(await edit("trial", switchOff)).toBeUndefined();
     expect(await edit("basic", switchOff)).toBeUndefined();
-    expect(await edit("basic", label("platinum"))).toContain("a licence of type platinum needs TLS");
+    expect(await edit("basic", label("platinum"))).toContain("a license of type platinum needs TLS");
     expect(await edit("basic", label("trial"))).toBeUndefined();
-    // A licence that came all the same does not lock the cluster.
+    // A license that came all the same does not lock the cluster.
     await bench.report("trial", { license: { uid: "gold-2", type: "gold", state: "Applied" } });
     expect(await edit("trial", { metadata: { annotations: { touched: "yes" } } })).toBeUndefined();
     expect(await edit("gold", { metadata: { annotations: { touched: "yes" } } })).toBeUndefined();

@@ -59,7 +59,7 @@ describe("capacity", () => {
     expect((await bench.events("e")).filter((reason) => reason === "CapacityExceeded")).toHaveLength(1);
   });
 
-  test("[licensing/C8] a full licence under Enforce: the free one", async () => {
+  test("[licensing/C8] a full license under Enforce: the free one", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e1", [{ uid: "p1" }], {
       maxInstances: 3,
@@ -125,7 +125,7 @@ describe("capacity", () => {
     expect(writes).toHaveLength(1);
   });
 
-  test("[licensing/C11] over the limit before it is enforced: the licence stays, and so does the size", async () => {
+  test("[licensing/C11] over the limit before it is enforced: the license stays, and so does the size", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [{ uid: "p1" }], { maxInstances: 2 });
     await bench.createCluster("a", { nodes: 3 });
@@ -166,7 +166,7 @@ describe("capacity", () => {
   });
 });
 
-describe("several licences for one cluster", () => {
+describe("several licenses for one cluster", () => {
   const underPlatinum = { uid: "p1", type: "platinum", expiryTime: "2099-01-01T00:00:00Z", state: "Applied" };
 
   test("[licensing/A2] a user's gold beside the controller's platinum is superseded, with one event", async () => {
@@ -184,7 +184,7 @@ describe("several licences for one cluster", () => {
     expect(await bench.events("mine")).toEqual(["LicenseConflict"]);
   });
 
-  test("[licensing/A6] an association to a missing licence is rejected and the others still count", async () => {
+  test("[licensing/A6] an association to a missing license is rejected and the others still count", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [{ uid: "p1" }]);
     await bench.createCluster("logs");

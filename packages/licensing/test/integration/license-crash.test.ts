@@ -53,7 +53,7 @@ interface Ordeal {
   readonly writes: number;
 }
 
-/** A cluster gets a licence, changes to a better one, and has a direct link beside it all the time. */
+/** A cluster gets a license, changes to a better one, and has a direct link beside it all the time. */
 async function ordeal({ point, kind }: Crash): Promise<Ordeal> {
   await using bench = await setUpBench({ isOperating: false });
   await using proxy = await startFaultProxy({ upstream: bench.operatorAccess });

@@ -6,7 +6,7 @@ import { setUpBench } from "../support/license-bench.ts";
 
 const clusterCount = process.env["QM_CAMPAIGN"] === "1" ? 500 : 100;
 
-test("[licensing/R2] a licence is added to 100 clusters here, 500 in the campaign: each is reconciled once, and nothing is written where the licence stays", async () => {
+test("[licensing/R2] a license is added to 100 clusters here, 500 in the campaign: each is reconciled once, and nothing is written where the license stays", async () => {
   await using bench = await setUpBench({ isOperating: false });
   await bench.createLicense("shared", { uid: "p1", daysLeft: 300 });
   const names = Array.from({ length: clusterCount }, (_, at) => `c${String(at)}`);

@@ -24,7 +24,7 @@ async function secretsOf(bench: LicenseBench): Promise<readonly string[]> {
 }
 
 describe("a pool", () => {
-  test("[licensing/N3] gives a cluster one nested licence with its signature, and nothing else leaves", async () => {
+  test("[licensing/N3] gives a cluster one nested license with its signature, and nothing else leaves", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [
       { uid: "p1" },
@@ -58,7 +58,7 @@ describe("a pool", () => {
     });
   });
 
-  test("[licensing/S1] without any licence: no association, a reason on the cluster, and nothing else", async () => {
+  test("[licensing/S1] without any license: no association, a reason on the cluster, and nothing else", async () => {
     await using bench = await setUpBench();
     await bench.createCluster("logs");
     await eventually(async () => (await bench.events("logs")).includes("NoLicenseAvailable") || undefined);
@@ -88,7 +88,7 @@ describe("a pool", () => {
     expect(writes.filter(({ name }) => name?.startsWith("logs") ?? false)).toEqual([]);
   });
 
-  test("a licence that the engine refused makes way for the next one, whose signature comes first", async () => {
+  test("a license that the engine refused makes way for the next one, whose signature comes first", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [
       { uid: "p1", daysLeft: 300 },
@@ -113,7 +113,7 @@ describe("a pool", () => {
     expect(await secretsOf(bench)).toEqual([copy.spec.signatureRef.name]);
   });
 
-  test("[licensing/A12] a deleted licence with a successor: switched, and reported as such", async () => {
+  test("[licensing/A12] a deleted license with a successor: switched, and reported as such", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("one", [{ uid: "p1", daysLeft: 300 }]);
     await bench.createEnterprise("two", [{ uid: "p2", daysLeft: 200 }]);

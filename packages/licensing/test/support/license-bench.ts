@@ -40,7 +40,7 @@ import { signatureText } from "./signatures.ts";
 
 const dayMs = 86_400_000;
 
-/** A licence inside an EnterpriseLicense of a test. One of the uid `outer` gives the outer signature. */
+/** A license inside an EnterpriseLicense of a test. One of the uid `outer` gives the outer signature. */
 export interface Nested {
   readonly uid: string;
   readonly type?: string;
@@ -57,7 +57,7 @@ export interface OperateOptions {
   readonly access?: Access;
 }
 
-/** What tests of licensing start from: a licence namespace, a namespace of a team, and controllers with the shipped permissions. */
+/** What tests of licensing start from: a license namespace, a namespace of a team, and controllers with the shipped permissions. */
 export interface LicenseBench extends AsyncDisposable {
   readonly client: Client;
   readonly cluster: ReturnType<typeof joinSharedCluster>;

@@ -28,7 +28,7 @@ export function aCluster(
   } as unknown as Live<ElasticsearchCluster>;
 }
 
-/** An EnterpriseLicense with one platinum licence per uid. */
+/** An EnterpriseLicense with one platinum license per uid. */
 export function anEnterprise(
   name: string,
   uids: readonly string[],

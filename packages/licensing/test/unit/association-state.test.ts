@@ -55,12 +55,12 @@ test.each<{ readonly name: string; readonly given: Partial<AssociationSeen>; rea
     want: { state: "Released", reason: "ClusterNotFound" },
   },
   {
-    name: "[licensing/A6] a missing licence",
+    name: "[licensing/A6] a missing license",
     given: { license: undefined },
     want: { state: "Rejected", reason: "LicenseNotFound" },
   },
   {
-    name: "a licence with another uid",
+    name: "a license with another uid",
     given: { association: association("old") },
     want: { state: "Pending", reason: "UidMismatch" },
   },
@@ -71,7 +71,7 @@ test.each<{ readonly name: string; readonly given: Partial<AssociationSeen>; rea
     want: { state: "Applied" },
   },
   {
-    name: "applied to more nodes than its licence covers",
+    name: "applied to more nodes than its license covers",
     given: {
       license: { ...gold, spec: { ...gold.spec, maxNodes: 4 } },
       cluster: cluster({ uid: "gold-uid", type: "gold", state: "Applied" }),
@@ -79,7 +79,7 @@ test.each<{ readonly name: string; readonly given: Partial<AssociationSeen>; rea
     want: {
       state: "Applied",
       reason: "MaxNodesExceeded",
-      message: "The engine runs under licence gold-uid, which covers 4 nodes; the cluster has 5.",
+      message: "The engine runs under license gold-uid, which covers 4 nodes; the cluster has 5.",
     },
   },
   {
@@ -88,7 +88,7 @@ test.each<{ readonly name: string; readonly given: Partial<AssociationSeen>; rea
     want: {
       state: "Rejected",
       reason: "RejectedByCluster",
-      message: "The engine refused licence gold-uid: invalid.",
+      message: "The engine refused license gold-uid: invalid.",
     },
   },
   {
@@ -99,7 +99,7 @@ test.each<{ readonly name: string; readonly given: Partial<AssociationSeen>; rea
         rejected: [{ uid: "a" }, { uid: "b" }, { uid: "gold-uid", reason: "invalid" }],
       }),
     },
-    want: { state: "Rejected", message: "The engine refused licence gold-uid: invalid." },
+    want: { state: "Rejected", message: "The engine refused license gold-uid: invalid." },
   },
   {
     name: "while the engine refused two others",
@@ -120,7 +120,7 @@ test.each<{ readonly name: string; readonly given: Partial<AssociationSeen>; rea
     want: {
       state: "Superseded",
       reason: "Superseded",
-      message: "The cluster runs under licence platinum-uid (LowerType).",
+      message: "The cluster runs under license platinum-uid (LowerType).",
     },
   },
   {
@@ -170,7 +170,7 @@ test.each<{
     want: ["LicenseApplied", "MaxNodesExceeded"],
   },
   {
-    name: "grown beyond the licence",
+    name: "grown beyond the license",
     before: { ...appliedState, appliedUid: "u" },
     now: tooLarge,
     want: ["MaxNodesExceeded"],

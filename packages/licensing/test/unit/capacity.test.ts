@@ -38,7 +38,7 @@ describe("what a cluster needs", () => {
   });
 });
 
-describe("what of a licence is used", () => {
+describe("what of a license is used", () => {
   test.each([
     {
       name: "3 and 4 of 10",
@@ -82,7 +82,7 @@ describe("whether there is room", () => {
     { name: "always where it only warns", mode: "Warn", others: 7, need: 4, want: true },
     { name: "always where it only reports", mode: "Report", others: 70, need: 4, want: true },
     {
-      name: "not for more nodes than the nested licence covers",
+      name: "not for more nodes than the nested license covers",
       mode: "Enforce",
       others: 0,
       need: 6,

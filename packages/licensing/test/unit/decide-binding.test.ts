@@ -21,7 +21,7 @@ const under = (uid: string, type = "platinum"): object => ({
   expiryTime: "2026-01-01T00:00:00Z",
 });
 
-/** The controller's association of a cluster with a licence of the pool. */
+/** The controller's association of a cluster with a license of the pool. */
 function bound(
   cluster: Live<ElasticsearchCluster>,
   source: { readonly namespace: string; readonly name: string },
@@ -97,7 +97,7 @@ describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
       want: ["pool", "Selected"],
     },
     {
-      name: "nothing where the EnterpriseLicense no longer holds the licence",
+      name: "nothing where the EnterpriseLicense no longer holds the license",
       cluster: willing,
       pool: [anEnterprise("e", [])],
       want: ["release", "NoLicenseAvailable"],
@@ -109,7 +109,7 @@ describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
       want: ["keep", "NoLicenseAvailable"],
     },
     {
-      name: "all of it where the licence namespace is another one by now",
+      name: "all of it where the license namespace is another one by now",
       cluster: willing,
       source: { namespace: "elsewhere", name: "e" },
       want: ["keep", "NoLicenseAvailable"],

@@ -24,7 +24,7 @@ test.each([
     want: { state: "ExpiringSoon", warnedDays: 7 },
   },
   { name: "[licensing/S14] at its end", atMs: times.expiryMs, want: { state: "Expired" } },
-])("$name: how a licence stands", ({ atMs, want }) => {
+])("$name: how a license stands", ({ atMs, want }) => {
   expect(licenseState(times, atMs, licenseParameters)).toMatchObject(want);
 });
 

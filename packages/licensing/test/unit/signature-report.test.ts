@@ -62,7 +62,7 @@ test.each<{
     given: { isPoolCopy: true, hasVendorKey: true },
     want: ["True/Valid", "True/Valid"],
   },
-])("the signature of a licence $name", ({ given, want }) => {
+])("the signature of a license $name", ({ given, want }) => {
   const { conditions } = signatureReport({ ...base, ...given });
   expect(conditions.map(({ status, reason }) => `${status}/${reason}`)).toEqual(want);
 });

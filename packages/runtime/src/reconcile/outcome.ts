@@ -1,6 +1,6 @@
 /** What the queue does next. Throwing is the only way to ask for back-off; there is no bare "requeue". */
 export type Outcome =
-  /** Wait for an event; with `recheckAfterMs`, also look again then: certificates and licences run out without one. */
+  /** Wait for an event; with `recheckAfterMs`, also look again then: certificates and licenses run out without one. */
   | { readonly kind: "settled"; readonly recheckAfterMs?: number }
   | { readonly kind: "waiting"; readonly why: Why; readonly retryAfterMs: number }
   /** Not as declared, and nobody acts on it: a switch of the spec says so. Events bring it back. */

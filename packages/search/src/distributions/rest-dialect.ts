@@ -37,7 +37,7 @@ export interface SecurityApi {
   reload(node: string, layer: TlsLayer): Promise<void>;
 }
 
-/** The licence API of Elasticsearch. */
+/** The license API of Elasticsearch. */
 export interface LicenseApi {
   read(): Promise<EngineLicense>;
   put(license: JsonObject, acknowledge: boolean): Promise<LicenseResponse>;

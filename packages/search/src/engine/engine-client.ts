@@ -86,7 +86,7 @@ export interface EngineClient {
   /** Deletes one; one that is not there is no error. */
   deleteEntity(type: SecurityEntityType, name: string): Promise<void>;
 
-  /** Licence API; engines without one throw `unsupported`. */
+  /** License API; engines without one throw `unsupported`. */
   license(): Promise<EngineLicense>;
   putLicense(license: JsonObject, options: { readonly acknowledge: boolean }): Promise<LicenseResponse>;
   startTrial(options: { readonly acknowledge: boolean }): Promise<LicenseResponse>;

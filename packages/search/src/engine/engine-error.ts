@@ -11,7 +11,7 @@ export type EngineErrorCode =
   | "untrusted"
   /** Our certificate or password was not accepted, or lacks the permission. */
   | "forbidden"
-  /** Elasticsearch answers no such call because its licence has expired: says nothing about its health. */
+  /** Elasticsearch answers no such call because its license has expired: says nothing about its health. */
   | "licenseExpired"
   /** There is no such index, entity or API. */
   | "notFound"

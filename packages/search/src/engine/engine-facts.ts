@@ -136,7 +136,7 @@ export interface NodeLoad {
   readonly writeRejections: number | undefined;
 }
 
-/** The licence that an engine runs under. */
+/** The license that an engine runs under. */
 export interface EngineLicense {
   readonly uid: string;
   readonly type: string;
@@ -146,9 +146,9 @@ export interface EngineLicense {
   readonly maxNodes: number | undefined;
 }
 
-/** What the licence API made of a call: HTTP 200 is not success. */
+/** What the license API made of a call: HTTP 200 is not success. */
 export interface LicenseResponse {
-  /** `refused`: understood, and not possible any more, as a second trial. `invalid`: no such licence file will ever be accepted. */
+  /** `refused`: understood, and not possible any more, as a second trial. `invalid`: no such license file will ever be accepted. */
   readonly outcome: "applied" | "acknowledgeRequired" | "alreadySo" | "invalid" | "expired" | "refused";
   /** What an `invalid` one fails on besides itself: the cluster, as it is set up. */
   readonly cause?: LicenseCause | undefined;
@@ -156,10 +156,10 @@ export interface LicenseResponse {
   readonly messages: readonly string[];
 }
 
-/** Why a cluster takes no licence of a type. */
+/** Why a cluster takes no license of a type. */
 export type LicenseCause = "typeNotAllowed" | "tlsRequired" | "fipsMode";
 
-/** Whether the engine answers no question about its health because its licence has expired, which says nothing about it. */
+/** Whether the engine answers no question about its health because its license has expired, which says nothing about it. */
 export function isLicenseExpired({ health }: Pick<EngineFacts, "health">): boolean {
   return !health.isKnown && health.why === "licenseExpired";
 }

@@ -110,7 +110,7 @@ const codes: ReadonlyMap<number, EngineErrorCode> = new Map([
 
 const timeoutTypes = new Set(["timeout_exception", "process_cluster_event_timeout_exception"]);
 
-/** Elasticsearch names the feature that its licence no longer covers. */
+/** Elasticsearch names the feature that its license no longer covers. */
 function isLicenseExpired(value: unknown): boolean {
   const error = fieldOf(value, "error");
   const causes = [error, ...listOf(error, "root_cause")];

@@ -28,11 +28,11 @@ export class LicenseAttempts {
   }
 }
 
-/** What the engine made of a licence. */
+/** What the engine made of a license. */
 export interface LicenseResult {
   readonly uid: string;
   readonly digest: string;
-  /** `failed`: nothing is known of the licence itself, and it is tried again. */
+  /** `failed`: nothing is known of the license itself, and it is tried again. */
   readonly outcome: "applied" | "rejected" | "failed";
   readonly reason: string;
   readonly message: string;

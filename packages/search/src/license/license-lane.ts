@@ -17,7 +17,7 @@ import {
 
 /** One failed attempt a minute. */
 const pauseMs = 60_000;
-/** So long before its end a licence may be followed by a lower one. */
+/** So long before its end a license may be followed by a lower one. */
 const handoverMs = 24 * 3_600_000;
 /** Timers of Node fire at once beyond 24 days. */
 const longestMs = 10 * 3_600_000;
@@ -37,7 +37,7 @@ const unreadable: LaneRule = {
     problem === undefined ? undefined : refuses(problem.reason, problem.message),
 };
 
-/** Basic in place of a licence that has ended or whose ClusterLicense is gone. */
+/** Basic in place of a license that has ended or whose ClusterLicense is gone. */
 const reverts: LaneRule = {
   name: "reverts",
   decide: (seen, now) => {
@@ -48,7 +48,7 @@ const reverts: LaneRule = {
       case "blocked":
         return refuses(
           searchReasons.downgradeNotAllowed,
-          `ClusterLicense ${found.lost.clusterLicense} is gone, and licence ${found.lost.uid} is still valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
+          `ClusterLicense ${found.lost.clusterLicense} is gone, and license ${found.lost.uid} is still valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
           // Once it has ended, basic takes its place.
           untilMs(runningLicense(seen, now)?.expiryMs, now),
         );
@@ -62,7 +62,7 @@ const reverts: LaneRule = {
         return (
           unknownLicense.decide(seen, now) ??
           failedLately.decide(seen, now) ??
-          applying("A basic licence is started.", {
+          applying("A basic license is started.", {
             kind: "startLicense",
             type: "basic",
             digest: "start basic",
@@ -75,7 +75,7 @@ const reverts: LaneRule = {
   },
 };
 
-/** With the label only that type counts; without such a licence the present one stays. */
+/** With the label only that type counts; without such a license the present one stays. */
 const wrongType: LaneRule = {
   name: "wrongType",
   decide: ({ license: { wanted, desired } }) => {
@@ -83,7 +83,7 @@ const wrongType: LaneRule = {
     if (desired === undefined || canBeStarted || wanted?.type === desired) return undefined;
     return refuses(
       searchReasons.noMatchingLicense,
-      `The label of the cluster asks for a licence of type ${desired}, and ${wanted === undefined ? "there is none" : `ClusterLicense ${wanted.name} is of type ${wanted.type}`}. The present licence stays.`,
+      `The label of the cluster asks for a license of type ${desired}, and ${wanted === undefined ? "there is none" : `ClusterLicense ${wanted.name} is of type ${wanted.type}`}. The present license stays.`,
     );
   },
 };
@@ -99,13 +99,13 @@ const alreadyRuns: LaneRule = {
     if (running.isExpired)
       return refuses(
         searchReasons.licenseExpired,
-        `Licence ${running.uid} of type ${running.type} has expired. Supply another one.`,
+        `License ${running.uid} of type ${running.type} has expired. Supply another one.`,
       );
     return { actions: [], outcome: untilItsEnd(running, now) };
   },
 };
 
-/** Nothing to do before a licence ends. */
+/** Nothing to do before a license ends. */
 function untilItsEnd(running: RunningLicense | undefined, now: Date): Outcome {
   return settled(untilMs(running?.expiryMs, now));
 }
@@ -123,17 +123,17 @@ const rejected: LaneRule = {
     if (found === undefined) return undefined;
     return refuses(
       found.reason ?? searchReasons.rejectedByCluster,
-      `The engine refused licence ${found.uid}${found.message === undefined || found.message === "" ? "" : `: ${found.message}`}. It is tried again when the licence or the version changes.`,
+      `The engine refused license ${found.uid}${found.message === undefined || found.message === "" ? "" : `: ${found.message}`}. It is tried again when the license or the version changes.`,
     );
   },
 };
 
-/** A trial or basic licence has no file. */
+/** A trial or basic license has no file. */
 function startDigest({ license: { desired } }: Seen): string {
   return `start ${desired ?? ""}`;
 }
 
-/** Sent, such a licence would make things worse. */
+/** Sent, such a license would make things worse. */
 const outsideItsTime: LaneRule = {
   name: "outsideItsTime",
   decide: ({ license: { wanted } }, now) => {
@@ -170,7 +170,7 @@ const unknownLicense: LaneRule = {
     if (current.isKnown) return undefined;
     return awaits(
       unknownReasons.get(current.why) ?? searchReasons.licensePending,
-      "The engine has not said which licence it runs under; nothing is written before.",
+      "The engine has not said which license it runs under; nothing is written before.",
       {
         actor: "engine",
         retryAfterMs: 5_000,
@@ -187,13 +187,13 @@ const downgrade: LaneRule = {
     if (to === undefined || !isDowngrade(seen, to, now) || license.allowsDowngrade) return undefined;
     return refuses(
       searchReasons.downgradeNotAllowed,
-      `Type ${to} is lower than that of the licence which runs and is valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
+      `Type ${to} is lower than that of the license which runs and is valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
       untilHandover(seen, now),
     );
   },
 };
 
-/** Time until the licence that runs makes way for a lower one. */
+/** Time until the license that runs makes way for a lower one. */
 function untilHandover(seen: Seen, now: Date): number | undefined {
   const endMs = known(currentLicense(seen))?.expiryMs;
   return untilMs(endMs === undefined ? undefined : endMs - handoverMs, now);
@@ -227,7 +227,7 @@ const applyFile: LaneRule = {
     const { wanted } = seen.license;
     if (wanted === undefined) return undefined;
     const { uid, digest, file, startMs } = wanted;
-    return applying(`Licence ${uid} is applied.`, {
+    return applying(`License ${uid} is applied.`, {
       kind: "putLicense",
       uid,
       digest,
@@ -243,7 +243,7 @@ const start: LaneRule = {
   name: "start",
   decide: ({ license: { desired: type } }) => {
     if (type !== "basic" && type !== "trial") return undefined;
-    return applying(`A ${type} licence is started.`, {
+    return applying(`A ${type} license is started.`, {
       kind: "startLicense",
       type,
       digest: `start ${type}`,
@@ -259,7 +259,7 @@ function applying(message: string, action: SearchAction): LaneVerdict {
   });
 }
 
-/** The licence of an Elasticsearch cluster. Needs one node that answers, never health. */
+/** The license of an Elasticsearch cluster. Needs one node that answers, never health. */
 export const licenseLane: SearchLane = {
   name: "license",
   rules: [

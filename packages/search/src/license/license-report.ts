@@ -7,7 +7,7 @@ import { appliedFrom, lostLicense, rejections, runningLicense } from "./lost-lic
 
 type LicenseReport = NonNullable<ClusterStatus["license"]>;
 
-/** Which licence the engine runs under, and how the one that is asked for stands. */
+/** Which license the engine runs under, and how the one that is asked for stands. */
 export function licenseReport(
   seen: Seen,
   decision: LaneDecision | undefined,
@@ -34,7 +34,7 @@ export function licenseReport(
   };
 }
 
-/** Where the licence comes from. That it is lost is written before anything follows from it, and survives a restart. */
+/** Where the license comes from. That it is lost is written before anything follows from it, and survives a restart. */
 function sourceOf(seen: Seen, now: Date): Pick<LicenseReport, "clusterLicense" | "lostSince"> {
   const clusterLicense = appliedFrom(seen, now);
   const lost = lostLicense(seen, now);

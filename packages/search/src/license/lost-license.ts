@@ -3,7 +3,7 @@ import { licenseParameters } from "@quartermaster/license-selection";
 import type { EngineLicense, Fact } from "../engine/engine-facts.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 
-/** A licence that the engine runs under although its ClusterLicense is gone. */
+/** A license that the engine runs under although its ClusterLicense is gone. */
 export interface LostLicense {
   readonly uid: string;
   /** The ClusterLicense that it came from. */
@@ -12,7 +12,7 @@ export interface LostLicense {
 }
 
 /**
- * Name of the ClusterLicense that the running licence was applied from. A trial, or a licence that somebody uploaded by hand, has none,
+ * Name of the ClusterLicense that the running license was applied from. A trial, or a license that somebody uploaded by hand, has none,
  * and so cannot be lost. Remembered by the status while the ClusterLicense is unreadable or gone.
  */
 export function appliedFrom(seen: Seen, now: Date): string | undefined {
@@ -24,7 +24,7 @@ export function appliedFrom(seen: Seen, now: Date): string | undefined {
   return uid === running.uid ? clusterLicense : undefined;
 }
 
-/** The licence that was lost, if one was. */
+/** The license that was lost, if one was. */
 export function lostLicense(seen: Seen, now: Date): LostLicense | undefined {
   const running = runningLicense(seen, now);
   const clusterLicense = appliedFrom(seen, now);
@@ -37,22 +37,22 @@ export function lostLicense(seen: Seen, now: Date): LostLicense | undefined {
   return { uid: running.uid, clusterLicense, sinceMs };
 }
 
-/** What becomes of a cluster whose author wants basic once its licence is gone. */
+/** What becomes of a cluster whose author wants basic once its license is gone. */
 export type Reversion =
   /** Until then a deleted ClusterLicense may come back. */
   | { readonly kind: "wait"; readonly lost: LostLicense; readonly leftMs: number }
-  /** The licence is valid, and the author permits no lower type. */
+  /** The license is valid, and the author permits no lower type. */
   | { readonly kind: "blocked"; readonly lost: LostLicense }
   | { readonly kind: "startBasic"; readonly from: RevertedLicense };
 
-/** The licence that basic takes the place of: started only while the engine still runs under it. */
+/** The license that basic takes the place of: started only while the engine still runs under it. */
 export interface RevertedLicense {
   readonly uid: string;
   /** Its ClusterLicense vanished: if it is back by now, nothing is started. */
   readonly isLost: boolean;
 }
 
-/** Decides about basic in place of a licence that has ended or is lost. Pure; undefined where everything stays as it is. */
+/** Decides about basic in place of a license that has ended or is lost. Pure; undefined where everything stays as it is. */
 export function reversion(seen: Seen, now: Date): Reversion | undefined {
   const { revertsToBasic, desired } = seen.license;
   if (!revertsToBasic || desired === "basic" || desired === "trial") return undefined;
@@ -74,7 +74,7 @@ function afterLoss(seen: Seen, now: Date): Reversion | undefined {
     : { kind: "startBasic", from: { uid: lost.uid, isLost: true } };
 }
 
-/** Another licence is there, or one that cannot be read yet: then nothing is given up. */
+/** Another license is there, or one that cannot be read yet: then nothing is given up. */
 function hasSuccessor({ license }: Seen, running: RunningLicense, now: Date): boolean {
   const { wanted, problem } = license;
   if (problem !== undefined) return true;
@@ -91,7 +91,7 @@ export function currentLicense({ engine, license: { attempt } }: Seen): Fact<Eng
   return { isKnown: true, value: attempt.current, atMs: attempt.monotonicMs };
 }
 
-/** The licence that the engine runs under, as far as it was ever known. */
+/** The license that the engine runs under, as far as it was ever known. */
 export interface RunningLicense {
   readonly uid: string;
   readonly type: string;
@@ -119,7 +119,7 @@ function isPast(expiryMs: number | undefined, now: Date): boolean {
 /** Refusals that are remembered, and the one that just happened. */
 const mostRejections = 32;
 
-/** Licences that the engine refused, the latest first. */
+/** Licenses that the engine refused, the latest first. */
 export function rejections({ status, license: { attempt } }: Seen): readonly Rejection[] {
   const before = status.license?.rejected ?? [];
   if (attempt?.outcome !== "rejected") return before;

@@ -19,13 +19,13 @@ import type { ClusterStatus } from "../seen.ts";
 import type { LicenseAttempt, LicenseAttempts } from "./license-attempts.ts";
 import { chooseLicense, wantedLicense } from "./wanted-license.ts";
 
-/** What is declared about the licence of an Elasticsearch cluster, and what came of the last attempt to apply it. */
+/** What is declared about the license of an Elasticsearch cluster, and what came of the last attempt to apply it. */
 export interface LicenseSeen {
   /** Name of the ClusterLicense that counts for the cluster, readable or not; undefined where there is none. */
   readonly clusterLicense: string | undefined;
-  /** The licence to run under; undefined where nobody asks for one, or it cannot be read. */
+  /** The license to run under; undefined where nobody asks for one, or it cannot be read. */
   readonly wanted: WantedLicense | undefined;
-  /** Why the licence that is asked for cannot be read. */
+  /** Why the license that is asked for cannot be read. */
   readonly problem: Why | undefined;
   /** The label of the cluster. */
   readonly desired: DesiredLicense | undefined;
@@ -33,7 +33,7 @@ export interface LicenseSeen {
   readonly revertsToBasic: boolean;
   /** In this process; lost with it, which costs one more attempt. */
   readonly attempt: LicenseAttempt | undefined;
-  /** Nodes that the licence of the pool has room for; undefined where nothing enforces that. */
+  /** Nodes that the license of the pool has room for; undefined where nothing enforces that. */
   readonly grantedNodes: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export const NO_LICENSE: LicenseSeen = {
   grantedNodes: undefined,
 };
 
-/** A licence that can be sent. */
+/** A license that can be sent. */
 export interface WantedLicense {
   /** Name of its ClusterLicense. */
   readonly name: string;
@@ -63,14 +63,14 @@ export interface WantedLicense {
   readonly file: JsonObject;
 }
 
-/** Where a licence is read. */
+/** Where a license is read. */
 export interface LicenseOptions {
   readonly ctx: Context;
   readonly attempts: LicenseAttempts;
   readonly nowMs: number;
 }
 
-/** Reads the licence that the cluster is to have: all of it from the cluster's own namespace. */
+/** Reads the license that the cluster is to have: all of it from the cluster's own namespace. */
 export function observeLicense(
   object: Live<ClusterObject>,
   cluster: SearchCluster,
@@ -88,7 +88,7 @@ export function observeLicense(
   };
 }
 
-/** Only the licence controller's own association counts: it is controlled by the cluster, and says who made it. */
+/** Only the license controller's own association counts: it is controlled by the cluster, and says who made it. */
 function grantedNodes(object: Live<ClusterObject>, ctx: Context): number | undefined {
   const association = ctx.follow(licenseAssociation.kind, {
     name: licenseNames(object.metadata.name).association,
@@ -106,7 +106,7 @@ function readLicense(
 ): Pick<LicenseSeen, "wanted" | "problem" | "clusterLicense"> {
   const { license, isStale } = chosenLicense(object, parts);
   const found = { clusterLicense: license?.metadata.name };
-  // Chosen for another licence under the name: the controller will say anew.
+  // Chosen for another license under the name: the controller will say anew.
   if (license === undefined || isStale) return { ...found, wanted: undefined, problem: undefined };
   const secret = parts.ctx.follow(secrets, { name: license.spec.signatureRef.name }, followedData);
   const { version, security } = cluster;
@@ -139,9 +139,9 @@ function chosenLicense(
 }
 
 /**
- * Whether the engine is to be asked for its licence now: while something is to be applied, when one has run out, and
+ * Whether the engine is to be asked for its license now: while something is to be applied, when one has run out, and
  * before one that was lost makes way for basic. A cluster that
- * runs under the licence it should costs no request.
+ * runs under the license it should costs no request.
  */
 export function needsLicense(
   cluster: SearchCluster,
@@ -157,7 +157,7 @@ export function needsLicense(
   return desired !== undefined && desired !== type;
 }
 
-/** Whether the licence has run out, or has been lost for so long that basic takes its place. */
+/** Whether the license has run out, or has been lost for so long that basic takes its place. */
 function isLeaving(
   { revertsToBasic }: LicenseSeen,
   { expiryTime = "", lostSince = "" }: Partial<NonNullable<ClusterStatus["license"]>> = {},

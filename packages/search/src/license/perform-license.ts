@@ -10,7 +10,7 @@ import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
 import type { LicenseResult } from "./license-attempts.ts";
 
-/** Writes about the licence. */
+/** Writes about the license. */
 export type LicenseAction = ActionOf<"putLicense" | "startLicense">;
 
 /** One attempt. Whatever comes of it is remembered and reported by the next reconcile; it never fails this one. */
@@ -28,11 +28,11 @@ export async function performLicense(
     type: isApplied ? "Normal" : "Warning",
     reason: isApplied ? "LicenseApplied" : result.reason,
     action: "ApplyLicense",
-    note: isApplied ? `The engine runs under licence ${result.uid}.` : `Licence ${result.uid} was refused.`,
+    note: isApplied ? `The engine runs under license ${result.uid}.` : `License ${result.uid} was refused.`,
   });
 }
 
-/** Read from the server itself: a licence is not given up because a watch is late. */
+/** Read from the server itself: a license is not given up because a watch is late. */
 async function isLicenseBack(
   uid: string,
   { ctx, cluster: { namespace } }: Pick<PerformContext, "ctx" | "cluster">,
@@ -56,7 +56,7 @@ async function attempted(
     if (!(error instanceof EngineError)) throw error;
     const uid = action.kind === "putLicense" ? action.uid : action.type;
     const reason = error.code === "forbidden" ? searchReasons.authFailed : searchReasons.licensePending;
-    const message = `The licence was not applied: the engine did not answer as expected (${error.code}).`;
+    const message = `The license was not applied: the engine did not answer as expected (${error.code}).`;
     return { uid, digest: action.digest, outcome: "failed", reason, message, current: undefined };
   }
 }
@@ -73,14 +73,14 @@ async function putLicense(
   // Clocks differ: a license that has just begun may not have begun yet for the engine.
   const isTooEarly = response.outcome === "invalid" && nowMs - startMs < licenseParameters.clockSkewMs;
   if (isTooEarly)
-    return failed({ uid, digest }, "The engine does not take the licence yet; clocks may differ.");
+    return failed({ uid, digest }, "The engine does not take the license yet; clocks may differ.");
   if (response.outcome !== "applied" && response.outcome !== "alreadySo")
     return refused({ uid, digest }, refusalReason(response), response);
   // HTTP 200 is not success: what counts is what runs.
   const after = await engine.license();
   return after.uid === uid
     ? applied({ uid, digest, messages: response.messages }, after)
-    : failed({ uid, digest }, "The engine took the licence and runs under another one.");
+    : failed({ uid, digest }, "The engine took the license and runs under another one.");
 }
 
 /** Sends a file. What the engine warned about before it was told to go on is part of its answer. */
@@ -104,12 +104,12 @@ async function startLicense(
     if (before.uid !== from.uid)
       return failed(
         { uid: type, digest },
-        "The engine runs under another licence by now; nothing is started.",
+        "The engine runs under another license by now; nothing is started.",
       );
     if (from.isLost && (await isBack(from.uid)))
       return failed(
         { uid: type, digest },
-        `A ClusterLicense with licence ${from.uid} is back; nothing is started.`,
+        `A ClusterLicense with license ${from.uid} is back; nothing is started.`,
       );
   }
   const response = await written(startOf(type, engine));
@@ -119,10 +119,10 @@ async function startLicense(
   const after = await engine.license();
   return after.type === type
     ? applied({ uid: after.uid, digest }, after)
-    : failed({ uid: type, digest }, `The engine did not start a ${type} licence.`);
+    : failed({ uid: type, digest }, `The engine did not start a ${type} license.`);
 }
 
-/** The answer to a write; undefined where our account may read the licence and not change it. */
+/** The answer to a write; undefined where our account may read the license and not change it. */
 async function written(response: Promise<LicenseResponse>): Promise<LicenseResponse | undefined> {
   try {
     return await response;
@@ -133,7 +133,7 @@ async function written(response: Promise<LicenseResponse>): Promise<LicenseRespo
 }
 
 function notPermitted(attempt: Attempted): LicenseResult {
-  const message = "The engine does not permit the operator's account to change the licence.";
+  const message = "The engine does not permit the operator's account to change the license.";
   return { ...failed(attempt, message), reason: searchReasons.insufficientPrivileges };
 }
 

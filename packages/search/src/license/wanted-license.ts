@@ -13,16 +13,16 @@ import type { Secret } from "@quartermaster/runtime/kinds";
 
 import type { WantedLicense } from "./observe-license.ts";
 
-/** What a licence is read from. */
+/** What a license is read from. */
 export interface LicenseSource {
   readonly license: Live<ClusterLicense>;
   /** The Secret that it names, in its own namespace. */
   readonly secret: Live<Secret> | undefined;
-  /** Of the engine: what a refusal may come from besides the licence. */
+  /** Of the engine: what a refusal may come from besides the license. */
   readonly engine: { readonly version: string; readonly hasTransportTls: boolean };
 }
 
-/** The licence as the engine takes it, or why there is none. */
+/** The license as the engine takes it, or why there is none. */
 export function wantedLicense({ license, secret, engine }: LicenseSource): WantedLicense | Why {
   const { spec, metadata } = license;
   const { name, namespace } = metadata;
@@ -41,15 +41,15 @@ export function wantedLicense({ license, secret, engine }: LicenseSource): Wante
   };
 }
 
-/** The licences that a cluster can have. */
+/** The licenses that a cluster can have. */
 export interface LicenseOffer {
-  /** Of the cluster's own name: it needs no licence controller. */
+  /** Of the cluster's own name: it needs no license controller. */
   readonly direct: Live<ClusterLicense> | undefined;
-  /** The one that the licence controller has chosen. */
+  /** The one that the license controller has chosen. */
   readonly associated: Live<ClusterLicense> | undefined;
 }
 
-/** Chooses between the two by the licence controller's own function; where it keeps what runs, the direct one counts. */
+/** Chooses between the two by the license controller's own function; where it keeps what runs, the direct one counts. */
 export function chooseLicense(
   { direct, associated }: LicenseOffer,
   cluster: Pick<ElasticsearchCluster, "metadata" | "spec" | "status">,

@@ -21,7 +21,7 @@ export interface DistributionFacts {
    * certificate, and nodes read certificates again on request. Otherwise users come from files that nodes follow.
    */
   readonly hasSecurityPlugin: boolean;
-  /** Whether clusters run under a licence of a vendor. */
+  /** Whether clusters run under a license of a vendor. */
   readonly isLicensed: boolean;
 }
 

@@ -90,7 +90,7 @@ function otherUuid({ status, volumes }: Seen, nodes: readonly string[]): string 
   return `Nodes are not added: their claims hold data of another cluster: ${names}. Remove the claims, or give the pool another name.`;
 }
 
-/** The licence of the pool enforces its limit: the cluster keeps the size that it has room for, whatever is declared. */
+/** The license of the pool enforces its limit: the cluster keeps the size that it has room for, whatever is declared. */
 const capacityExceeded: LaneRule = {
   name: "capacityExceeded",
   decide: (seen) => {
@@ -99,9 +99,9 @@ const capacityExceeded: LaneRule = {
     const grown = seen.cluster.pools.flatMap((pool) => newNodes(seen, pool));
     if (grantedNodes === undefined || declared <= grantedNodes || grown.length === 0) return undefined;
     const names = firstTen(grown);
-    const message = `Nodes are not added (${names}): ${String(declared)} are declared, and the licence has room for ${String(grantedNodes)}. Lower the replicas, or have the limit of the EnterpriseLicense raised.`;
+    const message = `Nodes are not added (${names}): ${String(declared)} are declared, and the license has room for ${String(grantedNodes)}. Lower the replicas, or have the limit of the EnterpriseLicense raised.`;
     return {
-      // Not stalled: the licence controller may just be about to say that there is room.
+      // Not stalled: the license controller may just be about to say that there is room.
       outcome: held({ reason: searchReasons.capacityExceeded, message }),
       actor: "user",
       actions: poolActions({ ...seen, cluster: { ...seen.cluster, pools: existingPools(seen) } }, (pool) =>

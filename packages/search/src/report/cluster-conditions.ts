@@ -50,7 +50,7 @@ function availability({ engine, status }: Seen): ConditionUpdate {
     return say(
       "Unknown",
       searchReasons.licenseExpired,
-      "The engine tells no health: its licence has expired.",
+      "The engine tells no health: its license has expired.",
     );
   if (!engine.health.isKnown) return say("False", "Unreachable", "No node answers the operator.");
   if (engine.health.value.status === "red") return say("False", "ClusterRed", "Primary shards are missing.");

@@ -58,7 +58,7 @@ describe.runIf(isCampaign && hasRealNodes())("[as a pod] Elasticsearch", () => {
     await made?.[Symbol.asyncDispose]();
   });
 
-  test("forms a cluster and tells its licence to a user of the file realm", async () => {
+  test("forms a cluster and tells its license to a user of the file realm", async () => {
     const login = "operator:first-password";
     const health = await eventually(
       async (see) => {

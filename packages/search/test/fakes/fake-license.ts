@@ -4,12 +4,12 @@ import type { EngineLicense, LicenseResponse } from "../../src/engine/engine-fac
 
 const trialMs = 30 * 86_400_000;
 
-/** A signature of a real licence has at least as many characters; a shorter one ends the server's reading with an error. */
+/** A signature of a real license has at least as many characters; a shorter one ends the server's reading with an error. */
 const shortestSignature = 32;
 
 /**
- * The licence of a fake Elasticsearch. Answers as recorded from real ones; what those cannot be made to say without the vendor's
- * key, the acceptance of a paid licence, follows their documentation: such signatures begin with `valid`, or
+ * The license of a fake Elasticsearch. Answers as recorded from real ones; what those cannot be made to say without the vendor's
+ * key, the acceptance of a paid license, follows their documentation: such signatures begin with `valid`, or
  * are well-formed and say `signed by the vendor`.
  */
 export class FakeLicense {
@@ -78,7 +78,7 @@ function isVendors(signature: string): boolean {
   return signature.startsWith("valid") || content.includes("signed by the vendor");
 }
 
-/** Files hold one licence or a list of one. */
+/** Files hold one license or a list of one. */
 function licenseIn(file: JsonObject): unknown {
   const licenses = fieldOf(file, "licenses");
   return Array.isArray(licenses) ? licenses[0] : fieldOf(file, "license");

@@ -123,7 +123,7 @@ const redHealth = {
   pendingTasks: 0,
 };
 
-describe("the licence of an Elasticsearch cluster", () => {
+describe("the license of an Elasticsearch cluster", () => {
   test("[search/SC-102][licensing/A9] a ClusterLicense of the cluster's name is applied to a red cluster by one call; lost for 15 minutes, it makes way for basic", async () => {
     await using bench = await setUpSearch();
     await ready(bench);
@@ -155,7 +155,7 @@ describe("the licence of an Elasticsearch cluster", () => {
     expect(bench.engines.calls.filter((call) => call === "startBasic")).toHaveLength(1);
   });
 
-  test("[search/SC-102][licensing/P12] an expired licence is no bad health, and the next one is applied by one call", async () => {
+  test("[search/SC-102][licensing/P12] an expired license is no bad health, and the next one is applied by one call", async () => {
     await using bench = await setUpSearch();
     await ready(bench);
     const { faults } = bench.engines.engine("docs");
@@ -224,7 +224,7 @@ describe("the licence of an Elasticsearch cluster", () => {
     expect(puts(bench) - before).toBe(1);
   });
 
-  test("a licence that the engine refuses is sent once, and named; a corrected one is sent again", async () => {
+  test("a license that the engine refuses is sent once, and named; a corrected one is sent again", async () => {
     await using bench = await setUpSearch();
     await ready(bench);
     await license(bench, { name: "docs", uid: "gold-3", signature: wrong });
@@ -273,7 +273,7 @@ describe("the licence of an Elasticsearch cluster", () => {
     expect(puts(bench)).toBe(1);
   });
 
-  test("[licensing/C11] growth beyond what an enforced licence has room for is held, and goes on when there is room", async () => {
+  test("[licensing/C11] growth beyond what an enforced license has room for is held, and goes on when there is room", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     await ready(bench);

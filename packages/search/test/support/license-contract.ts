@@ -95,7 +95,7 @@ export function licenseContract(name: string, startScene: () => Promise<LicenseS
       await stranger.close();
     });
 
-    test("the licence is basic and never expires", async () => {
+    test("the license is basic and never expires", async () => {
       expect(await client.license()).toMatchObject({
         type: "basic",
         status: "active",
@@ -104,7 +104,7 @@ export function licenseContract(name: string, startScene: () => Promise<LicenseS
       });
     });
 
-    test("files that are no licence are invalid, whatever the status says, and change nothing", async () => {
+    test("files that are no license are invalid, whatever the status says, and change nothing", async () => {
       const { uid } = await client.license();
       const files = [
         {},

@@ -327,7 +327,7 @@ export function opensearchContract(name: string, startScene: () => Promise<Engin
       expect((await client.coordination()).exclusions).toEqual([]);
     });
 
-    test("licences are no API of OpenSearch", async () => {
+    test("licenses are no API of OpenSearch", async () => {
       expect(await codeOf(client.license())).toBe("unsupported");
     });
 

@@ -67,7 +67,7 @@ const problem = { reason: "SignatureMissing", message: "There is no Secret." };
 const rejected = [{ uid: "gold-1", digest: "d1", reason: "RejectedByCluster", message: "invalid" }];
 
 test.for<[string, Seen, string, string, readonly string[]]>([
-  ["nobody asks for a licence", seenWith({}, basic), "nothingAsked", "settled", []],
+  ["nobody asks for a license", seenWith({}, basic), "nothingAsked", "settled", []],
   ["its signature is missing", seenWith({ problem }, basic), "unreadable", "stalled", []],
   [
     "the label wants another type",
@@ -160,7 +160,7 @@ test.for<[string, Seen, string, string, readonly string[]]>([
     [],
   ],
   [
-    "[licensing/T4] a trial runs, and a licence comes",
+    "[licensing/T4] a trial runs, and a license comes",
     seenWith({ wanted }, trial),
     "applyFile",
     "waiting",
@@ -316,7 +316,7 @@ test.for<[string, Partial<LicenseSeen>, Seen["status"], boolean]>([
     { license: { uid: "gold-1", type: "gold", expiryTime: new Date(at(-1)).toISOString() } },
     true,
   ],
-])("the engine is asked for its licence: %s", ([, license, status, isRequested]) => {
+])("the engine is asked for its license: %s", ([, license, status, isRequested]) => {
   const question = { status, nowMs: now.getTime() };
   expect(needsLicense(anElasticsearch("7.17.28"), { ...NO_LICENSE, ...license }, question)).toBe(isRequested);
 });

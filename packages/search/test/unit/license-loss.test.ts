@@ -121,7 +121,7 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
     expect(life.status.license?.lostSince).toBe("2025-06-01T00:20:00Z");
   });
 
-  test("its Secret first, as the licence controller deletes them: it counts as lost all the same", () => {
+  test("its Secret first, as the license controller deletes them: it counts as lost all the same", () => {
     const problem = { reason: "SignatureMissing", message: "Secret docs does not exist." };
     const { life } = lived([
       { atMinute: 0, license: present },
@@ -173,7 +173,7 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
   });
 });
 
-describe("a licence that has ended, with RevertToBasic", () => {
+describe("a license that has ended, with RevertToBasic", () => {
   const ended: EngineLicense = { ...gold, status: "expired", expiryMs: startMs };
   const past: WantedLicense = { ...wanted, expiryMs: startMs };
   const next: WantedLicense = { ...wanted, name: "next", uid: "gold-2", digest: "d2" };

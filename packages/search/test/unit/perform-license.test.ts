@@ -37,7 +37,7 @@ interface Script {
   readonly responses?: readonly (LicenseResponse | EngineErrorCode)[];
 }
 
-/** Stands in for an engine behind our own small interface: every row of the licence API, also those that no real one can be made to say. */
+/** Stands in for an engine behind our own small interface: every row of the license API, also those that no real one can be made to say. */
 function scripted({ licenses, responses = [] }: Script): {
   readonly client: EngineClient;
   readonly calls: string[];
@@ -198,13 +198,13 @@ test.each<Row>([
     want: { calls: ["GET", "PUT yes"], result: refusedAs("TLSRequired") },
   },
   {
-    name: "[licensing/P11] the licence may not be read: nothing is sent",
+    name: "[licensing/P11] the license may not be read: nothing is sent",
     action: put,
     engine: { licenses: [] },
     want: { calls: ["GET"], result: { outcome: "failed", reason: "AuthFailed" }, events: [] },
   },
   {
-    name: "[licensing/P17] the licence may be read and not changed",
+    name: "[licensing/P17] the license may be read and not changed",
     action: put,
     engine: { licenses: [basic], responses: ["forbidden"] },
     want: {
@@ -238,14 +238,14 @@ test.each<Row>([
     want: { calls: ["start basic", "GET"], result: applied },
   },
   {
-    name: "a lost licence makes way for basic",
+    name: "a lost license makes way for basic",
     action: revert,
     engine: { licenses: [platinum, basic], responses: [response("applied")] },
     present: ["another"],
     want: { calls: ["GET", "start basic", "GET"], result: applied },
   },
   {
-    name: "a lost licence that is back by now stays",
+    name: "a lost license that is back by now stays",
     action: revert,
     engine: { licenses: [platinum] },
     present: ["p1"],

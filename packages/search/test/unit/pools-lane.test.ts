@@ -40,7 +40,7 @@ function decided(seen: Seen): readonly string[] {
   ];
 }
 
-describe("[licensing/C11] growth under an enforced licence", () => {
+describe("[licensing/C11] growth under an enforced license", () => {
   test.for<[string, Seen, readonly string[]]>([
     ["nothing is enforced", given({ a: [5, 3] }), ["MemberMissing", "logs-a 5"]],
     ["it has room", given({ a: [5, 3] }, 5), ["MemberMissing", "logs-a 5"]],
@@ -60,7 +60,7 @@ describe("[licensing/C11] growth under an enforced licence", () => {
   test("the message names both numbers", () => {
     expect(decideLane(poolsLane, given({ a: [5, 3] }, 4), now).outcome).toMatchObject({
       kind: "held",
-      why: { message: expect.stringContaining("5 are declared, and the licence has room for 4") as string },
+      why: { message: expect.stringContaining("5 are declared, and the license has room for 4") as string },
     });
   });
 });

@@ -37,7 +37,7 @@ function read(
   });
 }
 
-test("a licence is sent as it was signed, with the number of nodes from the Secret", () => {
+test("a license is sent as it was signed, with the number of nodes from the Secret", () => {
   expect(read({})).toMatchObject({
     uid: "u1",
     type: "gold",

@@ -33,10 +33,10 @@ const licenseShape = z.object({
 
 const trialShape = z.object({ eligible_to_start_trial: z.boolean() });
 
-/** Statuses of the licence API that say something about the licence. */
+/** Statuses of the license API that say something about the license. */
 const speakingStatuses = [400, 403, 500];
 
-/** HTTP 500 means a licence file that the server cannot read, which no retry mends; these are the server's own troubles. */
+/** HTTP 500 means a license file that the server cannot read, which no retry mends; these are the server's own troubles. */
 const serverTroubles: ReadonlySet<string> = new Set([
   "circuit_breaking_exception",
   "cluster_block_exception",
@@ -47,7 +47,7 @@ const serverTroubles: ReadonlySet<string> = new Set([
   "timeout_exception",
 ]);
 
-/** What `license_status` means; anything else is no licence. */
+/** What `license_status` means; anything else is no license. */
 const verdicts: ReadonlyMap<string, LicenseResponse["outcome"]> = new Map([
   ["valid", "applied"],
   ["expired", "expired"],

@@ -106,8 +106,8 @@ test.each([
   { name: "[licensing/P9] 404 with an empty object", response: json({}, 404), want: "notFound" },
   { name: "[licensing/P11] 401", response: json({}, 401), want: "forbidden" },
   { name: "[licensing/P11] 403", response: json({}, 403), want: "forbidden" },
-  { name: "a licence without a uid", response: json({ license: { type: "basic" } }), want: "unreadable" },
-])("$name, in answer to GET _license, is no licence", async ({ response: reply, want }) => {
+  { name: "a license without a uid", response: json({ license: { type: "basic" } }), want: "unreadable" },
+])("$name, in answer to GET _license, is no license", async ({ response: reply, want }) => {
   await using engine = await startHostileEngine();
   engine.response = reply;
   expect(await withClient(engine, async (client) => await codeOf(client.license()))).toBe(want);
@@ -162,7 +162,7 @@ test("[licensing/B3] 403 to start_basic under basic means that it is so already"
   expect(reply.outcome).toBe("alreadySo");
 });
 
-test("[security/58] an engine that another authority vouches for gets neither licence nor credentials", async () => {
+test("[security/58] an engine that another authority vouches for gets neither license nor credentials", async () => {
   await using engine = await startHostileEngine();
   const { caPem } = await TestCa.create();
   const { tls } = engine.target;
@@ -176,7 +176,7 @@ test("[security/58] an engine that another authority vouches for gets neither li
   expect({ code, requested: engine.requested }).toEqual({ code: "untrusted", requested: [] });
 });
 
-test("[security/58] a redirect is not followed with the licence", async () => {
+test("[security/58] a redirect is not followed with the license", async () => {
   await using engine = await startHostileEngine();
   await using elsewhere = await startHostileEngine();
   const [{ port } = { port: 0 }] = elsewhere.target.endpoints;

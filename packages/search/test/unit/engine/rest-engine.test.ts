@@ -98,7 +98,7 @@ describe("a hostile engine", () => {
       code: "unreachable",
     },
     {
-      name: "Elasticsearch's expired licence",
+      name: "Elasticsearch's expired license",
       response: json(
         { error: { root_cause: [{ "license.expired.feature": "monitoring" }], type: "security_exception" } },
         403,
