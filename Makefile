@@ -10,7 +10,7 @@ installed := node_modules/.package-lock.json
 up: $(installed) ## start the local cluster and the operator, install a sample plan, say what to try; WITH=search adds an OpenSearch cluster, WITH=elasticsearch one under a trial license, WITH=search,monitoring one with Prometheus
 	@npm run --silent up -- $(if $(WITH),--with $(WITH)) $(ARGS)
 
-down: $(installed) ## stop the local cluster and clear what it left
+down: $(installed) ## stop the local cluster and remove its files
 	@npm run --silent down -- $(ARGS)
 
 status: $(installed) ## show the processes of the local cluster and their memory
@@ -40,7 +40,7 @@ cases: $(installed) ## show which acceptance cases the last test run met
 bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-cluster, share-driver, licensing) runs one part, ARGS=--cold builds from nothing too
 	@npm run --silent bench -- $(ARGS)
 
-image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output folder" says where (default: dist/image), "--image share-driver" which
+image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output DIRECTORY" says where (default: dist/image), "--image share-driver" which
 	@npm run --silent image -- $(ARGS)
 
 mutants: $(installed) ## make mistakes in the code one by one and show which test notices; ARGS="--only=boundary" or "--only=packages/search/src/restart" takes some, --sample=500 more, --listed those written by hand, --integration runs integration tests too

@@ -13,7 +13,7 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 /** Node 24 runs our TypeScript as it is: nothing has to be transformed for tests either. */
 const experimental = { viteModuleRunner: false, nodeLoader: false };
 
-/** Test levels are folders: the npm scripts run one project each and write `.reports/<level>.json`. */
+/** Test levels are directories: the npm scripts run one project each and write `.reports/<level>.json`. */
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },

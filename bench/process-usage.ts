@@ -18,7 +18,7 @@ export interface Ran extends ProcessUsage {
   readonly complaint: string;
 }
 
-/** Reads /proc; undefined once the process is gone. */
+/** Reads /proc; undefined once the process no longer exists. */
 export function usageOf(pid: number | undefined): ProcessUsage | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 
 import { bundleProgram } from "@quartermaster/tools/bundle";
 
-/** A program in Go: the folder below bench/peers pins its versions, the package says which program. */
+/** A program in Go: the directory below bench/peers pins its versions, the package says which program. */
 export interface GoProgram {
   readonly name: string;
   /** Default: the module's own. */

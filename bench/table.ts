@@ -12,7 +12,6 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-/** What the command line asks for. */
 export interface BenchOptions {
   /** Builds from nothing too. */
   readonly isCold: boolean;

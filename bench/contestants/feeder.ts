@@ -9,7 +9,7 @@ import { orders, say } from "./report.ts";
 
 /**
  * Stands in for the API server where that would be the limit: a watch gets the recorded objects first, then, on `go`, `count`
- * changes of them in turn, as fast as the connection takes them. Arguments: folder with the recording, count.
+ * changes of them in turn, as fast as the connection takes them. Arguments: directory with the recording, count.
  */
 const [, , directory = "", count = "0"] = process.argv;
 const recorded = z.array(z.record(z.string(), z.unknown()));

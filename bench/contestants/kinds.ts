@@ -1,6 +1,6 @@
 import { defineKind, type Kind, type KubeObject } from "@quartermaster/runtime";
 
-/** The kind that all contestants look after; its definition is in bench/runtime/bed.ts. */
+/** The kind that all contestants manage; its definition is in bench/runtime/bed.ts. */
 export interface Copy extends KubeObject {
   readonly spec: { readonly text: string; readonly load?: string };
 }

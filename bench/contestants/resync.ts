@@ -3,7 +3,6 @@ import type { Manager } from "@quartermaster/runtime";
 import { pods } from "./kinds.ts";
 import { orders, say } from "./report.ts";
 
-/** What is listed again and again. */
 export interface ResyncOptions {
   readonly manager: Pick<Manager, "informers">;
   readonly namespace: string;

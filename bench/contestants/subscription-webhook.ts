@@ -35,7 +35,7 @@ const ended = run({
   roles: ["webhook"],
   config: { kubeconfigPath },
   webhook: {
-    address: { url: "https://127.0.0.1:1" }, // no controller keeps a configuration: the benchmark calls by itself
+    address: { url: "https://127.0.0.1:1" }, // no controller keeps a configuration: the benchmark calls on its own
     namespace,
     port: 0,
     host: "127.0.0.1",

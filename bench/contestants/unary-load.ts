@@ -2,7 +2,7 @@ import type { ConfigMap } from "./kinds.ts";
 import { orders, say, timed } from "./report.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
-/** What a contestant of the unary rows can do; each call is one request with its answer parsed. */
+/** What a contestant of the unary rows can do; each call is one request with its response parsed. */
 export interface UnaryContestant {
   get(name: string): Promise<{ readonly metadata?: unknown }>;
   apply(object: ConfigMap): Promise<{ readonly metadata?: unknown }>;

@@ -2,7 +2,7 @@ import { Pool } from "undici";
 
 import { serveUnary } from "./unary-load.ts";
 
-/** What an answer is taken for. */
+/** What a response is taken for. */
 interface Parsed {
   readonly metadata?: unknown;
 }

@@ -6,7 +6,7 @@ import { orders, say } from "./report.ts";
 import { readSettings } from "./settings.ts";
 
 // Calls the webhook as the API server would, on `go` or `go <reviews per second>`: `count` reviews (those of three seconds where a rate
-// is given), each at its time whether or not the last was answered. On `decision` it says how one pod is answered. On `each` it asks for
+// is given), each at its time whether or not the last was answered. On `decision` it says how one pod is answered. On `each` it requests
 // a pod of each of the Bundles b0, b1, … up to `count`.
 const { server, caPem, namespace, count } = readSettings();
 const { origin, pathname } = new URL(server);

@@ -12,7 +12,7 @@ import { describeLap, type Lap, operatorLap, toolLap } from "./lap.ts";
 import { deletePlan, planOf, someConfigMaps, untilReady } from "./plans.ts";
 import { total, totalAboutObjects } from "./requests.ts";
 
-/** Installed, asked again with nothing changed, deleted. */
+/** Installed, reconciled again with nothing changed, deleted. */
 interface Course {
   readonly install: Lap;
   readonly again: Lap;

@@ -9,7 +9,7 @@ import type { PlanBed } from "./bed.ts";
 import { deletePlan, planOf, someConfigMaps, untilReady } from "./plans.ts";
 import { agents, describeRequests, requestsSince } from "./requests.ts";
 
-/** From somebody's write to an object of a plan of 1,000 until it is as it was, and what the operator asked for that. */
+/** From another client's write to an object of a plan of 1,000 until it is as it was, and how many requests the operator made for that. */
 export async function benchDrift(bed: PlanBed): Promise<readonly Row[]> {
   const { client, options, audit } = bed;
   const ref = { namespace: "drift", name: "drift" };

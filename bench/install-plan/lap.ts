@@ -26,7 +26,7 @@ export async function toolLap(
   return { wallMs, cpuMs, peakBytes, requests, ...(code === 0 ? {} : { failure: complaint.slice(0, 300) }) };
 }
 
-/** What the operator took while something was asked of it. Its peak is that of its whole life so far. */
+/** What the operator took while it worked on something. Its peak is that of its whole life so far. */
 export async function operatorLap(bed: PlanBed, request: () => Promise<unknown>): Promise<Lap> {
   const position = await bed.audit.position();
   const before = bed.operator.usage();

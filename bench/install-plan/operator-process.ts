@@ -49,7 +49,6 @@ export class OperatorProcess implements AsyncDisposable {
   }
 }
 
-/** What an operator is started with. */
 export interface OperatorStart {
   readonly program: string;
   readonly kubeconfigPath: string;

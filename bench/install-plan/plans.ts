@@ -42,7 +42,7 @@ export function planOf(
 
 const stageLimit = 500;
 
-/** Plans as a watch tells them: asking for a plan of 1,000 objects again and again would slow down what is measured. */
+/** Plans as a watch tells them: requesting a plan of 1,000 objects again and again would slow down what is measured. */
 export type PlanStore = Pick<ReadStore<InstallPlan>, "get">;
 
 /** The plan once it says of its latest spec that all is ready. */
@@ -75,7 +75,7 @@ async function until(
   );
 }
 
-/** Deletes the plan and waits until it is gone, and with it all that it made. */
+/** Deletes the plan and waits until it no longer exists, and with it all that it made. */
 export async function deletePlan({ client, plans }: PlanRoom, ref: ObjectRef): Promise<void> {
   await client.delete(installPlan.kind, ref);
   await eventually((see) => see(plans.get(ref)?.status ?? "gone") === "gone", {

@@ -11,7 +11,7 @@ export const agents = {
 /** Requests by verb; dry runs apart. */
 export type Requests = Readonly<Record<string, number>>;
 
-/** What somebody asked of the server since the mark. Events and the opening of watches are left out. */
+/** What another client asked of the server since the mark. Events and the opening of watches are left out. */
 export async function requestsSince(
   audit: AuditLog,
   position: AuditPosition,

@@ -22,7 +22,7 @@ export async function benchPlansSelecting(bed: PlanBed): Promise<readonly Row[]>
     await client.create(installPlan.kind, { ...plan, metadata, spec });
   }
   let reconciles = before.reconciles;
-  // Quiet again: all of them have been looked at once more after the last was made.
+  // Quiet again: all of them were reconciled once more after the last was made.
   await eventually(
     async () => {
       const known = reconciles;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { createCa } from "@quartermaster/local-cluster";
 
-/** Writes `tls.crt`, `tls.key` and `ca.crt` for a server on 127.0.0.1; gives the authority as PEM. */
+/** Writes `tls.crt`, `tls.key` and `ca.crt` for a server on 127.0.0.1; gives the CA as PEM. */
 export async function writeCertificates(directory: string): Promise<string> {
   const ca = await createCa("bench");
   const certificate = await ca.issue({ commonName: "bench", usage: "server", ipAddresses: ["127.0.0.1"] });

@@ -74,7 +74,7 @@ export class Contestant implements AsyncDisposable {
     }
   }
 
-  /** Gives an order and waits for the answer. */
+  /** Gives an order and waits for the response. */
   async request(order: string): Promise<Output> {
     this.order(order);
     return await this.hear();

@@ -68,7 +68,7 @@ async function copyAll(
 ): Promise<Copied> {
   await using contestant = new Contestant(program);
   const path = `/api/v1/namespaces/${namespace}/configmaps?limit=1`;
-  // The namespace's own ConfigMap with the authorities counts too.
+  // The namespace's own ConfigMap with the CAs counts too.
   const isDone = async (): Promise<boolean> =>
     remaining(await bed.client.raw({ method: "GET", path })) >= count;
   await eventually(isDone, { withinMs: 120_000, everyMs: 10 });

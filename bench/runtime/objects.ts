@@ -4,7 +4,7 @@ import type { Copy } from "../contestants/kinds.ts";
 
 const text = { type: "string" };
 
-/** The definition of the kind that contestants look after. */
+/** The definition of the kind that contestants manage. */
 export const copyDefinition = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
@@ -43,7 +43,7 @@ export function someCopies(namespace: string, count: number): readonly Copy[] {
   }));
 }
 
-/** Pods of about 9 KB on the wire, as real ones are. No scheduler minds them, so that nobody changes them. */
+/** Pods of about 9 KB on the wire, as real ones are. No scheduler minds them, so that no one changes them. */
 export function somePods(namespace: string, count: number): readonly KubeObject[] {
   return Array.from({ length: count }, (_, serial) => ({
     apiVersion: "v1",

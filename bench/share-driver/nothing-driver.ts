@@ -5,13 +5,13 @@ import { type LocalCluster, writeImageLayout } from "@quartermaster/local-cluste
 import { buildGoProgram } from "../programs.ts";
 import { apply, kubectl } from "./kubectl.ts";
 
-/** A driver in Go that answers at once and mounts nothing (bench/peers/csi-nothing). */
+/** A driver in Go that answers immediately and mounts nothing (bench/peers/csi-nothing). */
 export const nothingDriver = "nothing.bench.quartermaster.dev";
 
 const image = "quartermaster.local/csi-nothing:0";
 const name = "csi-nothing";
 
-/** Writes its image into the folder. */
+/** Writes its image into the directory. */
 export async function writeNothingImage(target: string): Promise<string> {
   const file = buildGoProgram({ name: "csi-nothing", isStatic: true });
   const content = { file, sizeBytes: statSync(file).size };

@@ -65,14 +65,14 @@ type LapOf = (measured: Measured, rate: number) => Promise<Output>;
 async function benchWhile(when: string, circumstances: Circumstances): Promise<readonly Row[]> {
   for (const rate of await ratesHeld(circumstances)) {
     const laps = await measure(circumstances, rate);
-    // Half of the laps may meet somebody else's work on the machine.
+    // Half of the laps may meet the work of other processes on the machine.
     if (laps.every((each) => each.filter(isHeld).length > circumstances.rounds / 2))
       return [
         { what: `highest rate that both hold, ${when}`, measured: `${rate} reviews/s` },
         ...rowsOf(when, laps),
       ];
   }
-  // Somebody else's work takes the machine: both are still measured in the same circumstances.
+  // Other processes take the machine: both are still measured in the same circumstances.
   const [lowest = 1] = rates;
   const laps = await measure(circumstances, lowest);
   return [
@@ -150,7 +150,7 @@ async function assertSameDecision({ ours, go }: Webhooks): Promise<void> {
 const responseSchema = z.object({ response: z.object({ patch: z.string() }) });
 const patchSchema = z.array(z.object({ op: z.string(), path: z.string(), value: z.unknown() }));
 
-/** The operations of its answer. Theirs concern different fields of the pod, so that their order says nothing. */
+/** The operations of its response. Theirs concern different fields of the pod, so that their order says nothing. */
 async function patchOf({ caller }: Measured): Promise<z.infer<typeof patchSchema>> {
   const { response } = await caller.request("decision");
   const { patch } = responseSchema.parse(JSON.parse(z.string().parse(response))).response;
@@ -169,7 +169,7 @@ async function ratesHeld(circumstances: Circumstances): Promise<readonly number[
   return held;
 }
 
-/** Both hold the rate in one of three tries: a try may meet somebody else's work. */
+/** Both hold the rate in one of three tries: a try may meet the work of other processes. */
 async function areHeld(circumstances: Circumstances, rate: number): Promise<boolean> {
   for (let tries = 0; tries < 3; tries += 1) {
     if ((await lapsAt(circumstances, rate)).every(isHeld)) return true;

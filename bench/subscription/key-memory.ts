@@ -17,7 +17,7 @@ const mib = 1024 * 1024;
 
 /**
  * What the key names of large Secrets cost the webhook (AC-G3): a process answers for Bundles whose Secrets have 300 KB each, another for as
- * many with 1 KB. Each Bundle is asked for twice, from the second time on its Secret is watched. Both see all Bundles; pods are not
+ * many with 1 KB. Each Bundle is used twice, from the second time on its Secret is watched. Both see all Bundles; pods are not
  * watched by anybody here. In turns, a new process each, for memory once taken is seldom given back.
  */
 export async function benchKeyMemory(bed: Bed): Promise<readonly Row[]> {

@@ -54,7 +54,7 @@ interface Copy {
   readonly mode: number;
 }
 
-/** Links are followed: a library lies under the name by which it is asked for. */
+/** Links are followed: a library lies under the name by which it is requested. */
 function copyInto(root: string, { from, path, mode }: Copy): void {
   const target = join(root, path);
   mkdirSync(dirname(target), { recursive: true });

@@ -9,7 +9,7 @@ import { entrypointOf, type ProgramRequest, writeProgramFiles } from "./program-
 
 /** One of our images. */
 export interface ProgramImage {
-  /** What the manifests in deploy/ ask for. */
+  /** What the manifests in deploy/ request. */
   readonly name: string;
   readonly user: string;
   readonly program: string;
@@ -18,7 +18,7 @@ export interface ProgramImage {
   readonly tools?: readonly string[];
 }
 
-/** The operator's image; its user is nobody else's number. */
+/** The operator's image; its user is no other client's number. */
 export const operatorImage: ProgramImage = {
   name: "quartermaster.local/operator:0.0.0",
   user: "65532:65532",
@@ -35,7 +35,7 @@ export const shareDriverImage: ProgramImage = {
   tools: ["mount", "umount"],
 };
 
-/** The image of the exporter beside a search cluster; the operator asks for it by this name unless the spec names another. */
+/** The image of the exporter beside a search cluster; the operator requests it by this name unless the spec names another. */
 export const searchExporterImage: ProgramImage = {
   name: "quartermaster.local/search-exporter:0.0.0",
   user: "65532:65532",
@@ -50,9 +50,8 @@ export const images: Readonly<Record<string, ProgramImage>> = {
   "share-driver": shareDriverImage,
 };
 
-/** What to write and where. */
 export interface ImageTarget {
-  /** Folder for the layout. */
+  /** Directory for the layout. */
   readonly target: string;
   /** `none` is quicker to make and to import, `gzip` (the default) is for images that travel. */
   readonly compression?: "gzip" | "none";

@@ -1,4 +1,4 @@
-// Keeps a ConfigMap with the text of each Copy, and makes it again when somebody deletes or edits it.
+// Keeps a ConfigMap with the text of each Copy, and makes it again when another client deletes or edits it.
 import { defineController, defineKind, type KubeObject, run } from "@quartermaster/runtime";
 import { configMaps } from "@quartermaster/runtime/kinds";
 

@@ -15,7 +15,7 @@ export async function bundleProgram({ entryPoint, outfile }: BundleRequest): Pro
     platform: "node",
     format: "esm",
     target: "node24",
-    // CommonJS parts of the bundle ask for Node's own modules by `require`.
+    // CommonJS parts of the bundle request Node's own modules by `require`.
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },

@@ -11,7 +11,7 @@ export interface Campaign {
   readonly cases: string;
 }
 
-/** Set to `1` for a campaign; tests ask for it where their counts are. */
+/** Set to `1` for a campaign; tests request it where their counts are. */
 export const campaignVariable = "QM_CAMPAIGN";
 
 /** Every campaign, short ones first. */

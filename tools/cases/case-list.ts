@@ -37,7 +37,7 @@ function parseLevel(text: string, where: string): CaseLevel {
   return level;
 }
 
-/** The case lists of all acceptance files in the folder, in the order of their names. */
+/** The case lists of all acceptance files in the directory, in the order of their names. */
 export function readCaseLists(directory: string): readonly CaseList[] {
   const names = readdirSync(directory).filter((name) => name.endsWith(".md") && name !== "README.md");
   return names.toSorted().map((name) => {

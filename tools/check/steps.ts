@@ -22,7 +22,7 @@ export const steps: readonly Step[] = [
   {
     name: "directories",
     script: "check:directories",
-    remedy: "move what both folders need to a third one, or to a file beside the folders",
+    remedy: "move what both directories need to a third one, or to a file beside the directories",
   },
   {
     name: "types",

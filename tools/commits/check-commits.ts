@@ -37,7 +37,6 @@ const exceptions: ReadonlySet<string> = new Set([
 /** Runs git and returns what it wrote; undefined if it fails. */
 export type Git = (...args: readonly string[]) => string | undefined;
 
-/** What a check found. */
 export interface CommitCheck {
   /** One sentence for each commit whose subject is wrong. */
   readonly issues: readonly string[];

@@ -6,7 +6,7 @@ export interface SourceFile {
   readonly imports: readonly string[];
 }
 
-/** One import from one folder into another. */
+/** One import from one directory into another. */
 interface Edge {
   readonly from: string;
   readonly to: string;
@@ -14,8 +14,8 @@ interface Edge {
 }
 
 /**
- * Folders of a package that import each other in a circle, one sentence with an example for each pair that is part of one. Types count too: a
- * reader follows them as well. Files directly in `src` compose the folders and hold the types that all share, so they count as none.
+ * Directories of a package that import each other in a circle, one sentence with an example for each pair that is part of one. Types count too: a
+ * reader follows them as well. Files directly in `src` compose the directories and hold the types that all share, so they count as none.
  */
 export function directoryCycles(files: readonly SourceFile[]): readonly string[] {
   const pairs = new Map(files.flatMap(edgesOf).map((edge) => [`${edge.from} ${edge.to}`, edge]));

@@ -1,4 +1,4 @@
-/** Checks that no folders of a package import each other in a circle. */
+/** Checks that no directories of a package import each other in a circle. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -2,7 +2,7 @@ const catchAllNames = new Set(["common", "helper", "helpers", "misc", "type", "t
 const catchAllParts = new Set(["helper", "helpers", "misc", "util", "utils"]);
 const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** One sentence on what is wrong with a path of ours (file and folders); undefined when it is well named. */
+/** One sentence on what is wrong with a path of ours (file and directories); undefined when it is well named. */
 export function findFileNameIssue(file: string): string | undefined {
   for (const name of file.split("/")) {
     const issue = findNameIssue(name);

@@ -12,8 +12,8 @@ const foundation = ["api", "runtime"];
 const belowDomains = [...foundation, "health"];
 
 /**
- * The dependency rule as data. A package is called `@quartermaster/<last part of its folder>`.
- * A new package needs a row here: files in a folder without a row fail the lint.
+ * The dependency rule as data. A package is called `@quartermaster/<last part of its directory>`.
+ * A new package needs a row here: files in a directory without a row fail the lint.
  */
 export const packages: readonly PackageRule[] = [
   {
@@ -49,10 +49,9 @@ export const packages: readonly PackageRule[] = [
   },
   { directory: "deploy", mayImport: ["local-cluster", "tools"] },
   { directory: "examples", mayImport: ["runtime"] },
-  // Before `tools`: the first row whose folder holds a file counts.
+  // Before `tools`: the first row whose directory holds a file counts.
   { directory: "tools/up", mayImport: ["local-cluster", "search"] },
   { directory: "tools", mayImport: [], entries: ["bundle"] },
 ];
 
-/** What every file below `<package>/test` may import in addition. */
 export const testsMayImport: readonly string[] = ["testkit"];

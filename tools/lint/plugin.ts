@@ -4,6 +4,7 @@ import { fileName } from "./rules/file-name.ts";
 import { noEmptyCatch } from "./rules/no-empty-catch.ts";
 import { ownName } from "./rules/own-name.ts";
 import { plainModules } from "./rules/plain-modules.ts";
+import { plainWords } from "./rules/plain-words.ts";
 import { systemAccess } from "./rules/system-access.ts";
 import { unitNames } from "./rules/unit-names.ts";
 
@@ -17,6 +18,7 @@ export default {
     "no-empty-catch": noEmptyCatch,
     "own-name": ownName,
     "plain-modules": plainModules,
+    "plain-words": plainWords,
     "system-access": systemAccess,
     "unit-names": unitNames,
   },

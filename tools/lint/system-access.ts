@@ -25,7 +25,7 @@ const importedNames = new Map<string, ReadonlySet<string>>([
   ["process", new Set(["env", "hrtime"])],
 ]);
 
-/** Whether the file may reach clock, timers, randomness, ids and environment directly: system folders, tests and their kit, tools, benchmarks. */
+/** Whether the file may reach clock, timers, randomness, ids and environment directly: system directories, tests and their kit, tools, benchmarks. */
 export function mayAccessSystem(file: string): boolean {
   return systemDirectories.some((rule) => rule.test(file));
 }

@@ -5,7 +5,7 @@ import { mergeSecondRun } from "./second-run.ts";
 import { parseTestReport, type TestReport } from "./test-report.ts";
 
 /**
- * All reports of the folder (one JSON file per level), in the order of their names; none when the folder is missing. What ran
+ * All reports of the directory (one JSON file per level), in the order of their names; none when the directory is missing. What ran
  * a second time is below `second/` and is merged.
  * A report that cannot be read, e.g. because its runner was killed, counts as one broken test file.
  */

@@ -1,5 +1,5 @@
 /**
- * `make test`: runs all levels, then the files that failed once more by themselves (report/second-run.ts). Prints what failed and
+ * `make test`: runs all levels, then the files that failed once more on their own (report/second-run.ts). Prints what failed and
  * what passed only then, and `N passed, N failed` as the last line.
  */
 import { spawnSync } from "node:child_process";

@@ -4,7 +4,7 @@ import { directoryCycles } from "../directories/directory-cycles.ts";
 
 const cases = [
   {
-    name: "folders that import one way are fine",
+    name: "directories that import one way are fine",
     given: [
       { path: "apply/apply-member.ts", imports: ["../drift/drift.ts", "../seen.ts", "./write-order.ts"] },
       { path: "drift/drift.ts", imports: ["../ownership/ownership.ts"] },
@@ -13,7 +13,7 @@ const cases = [
     want: [],
   },
   {
-    name: "two folders that import each other are named with both imports",
+    name: "two directories that import each other are named with both imports",
     given: [
       { path: "apply/apply-member.ts", imports: ["../drift/drift.ts"] },
       { path: "drift/steady.ts", imports: ["../apply/write-order.ts"] },
@@ -24,7 +24,7 @@ const cases = [
     ],
   },
   {
-    name: "a circle over three folders is found, and what only leads to it is not blamed",
+    name: "a circle over three directories is found, and what only leads to it is not blamed",
     given: [
       { path: "a/a.ts", imports: ["../b/b.ts"] },
       { path: "b/b.ts", imports: ["../c/c.ts"] },
@@ -38,7 +38,7 @@ const cases = [
     ],
   },
   {
-    name: "files beside the folders compose them and may import all of them",
+    name: "files beside the directories compose them and may import all of them",
     given: [
       { path: "seen.ts", imports: ["./drift/drift.ts"] },
       { path: "drift/drift.ts", imports: ["../seen.ts"] },
@@ -46,7 +46,7 @@ const cases = [
     want: [],
   },
   {
-    name: "folders within a folder belong to it",
+    name: "directories within a directory belong to it",
     given: [
       { path: "api/v1/kind.ts", imports: ["../v2/kind.ts"] },
       { path: "api/v2/kind.ts", imports: ["../v1/kind.ts"] },
@@ -55,7 +55,7 @@ const cases = [
   },
 ];
 
-describe("folders of a package", () => {
+describe("directories of a package", () => {
   test.each(cases)("$name", ({ given, want }) => {
     expect(directoryCycles(given)).toEqual(want);
   });

@@ -114,7 +114,7 @@ const broken = [
     want: /only tests and benchmarks/,
   },
   {
-    name: "a source folder called test imports testkit",
+    name: "a source directory called test imports testkit",
     given: { file: "packages/search/src/test/a.ts", specifier: "@quartermaster/testkit" },
     want: /only tests/,
   },

@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempDisposableSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 
 import { expect, test } from "vitest";
 
 const repository = resolve(import.meta.dirname, "../..");
 const source = "packages/install-plan/src/a.ts";
+const publicSource = "packages/subscription/src/a.ts";
 const systemAccess = "packages/install-plan/src/system/a.ts";
 const unitTest = "packages/install-plan/test/unit/a.test.ts";
 
@@ -143,7 +144,7 @@ const cases = [
     text: `import { env } from "node:process";\nString(env);\n`,
     want: ["qm(system-access)"],
   },
-  { name: "Date.now in the system folder", file: systemAccess, text: `Date.now();\n`, want: [] },
+  { name: "Date.now in the system directory", file: systemAccess, text: `Date.now();\n`, want: [] },
   { name: "Date.now in a test", file: unitTest, text: `Date.now();\n`, want: [] },
   {
     name: "a catch-all file",
@@ -176,19 +177,31 @@ const cases = [
     want: ["qm(plain-modules)"],
   },
   {
-    name: "types added to a module of somebody else",
+    name: "types added to a foreign module",
     file: source,
     text: `declare module "node:fs" {\n  interface Added {\n    readonly here: true;\n  }\n}\nexport {};\n`,
     want: [],
   },
   { name: "export *", file: source, text: `export * from "./b.ts";\n`, want: ["qm(plain-modules)"] },
   {
-    name: "an export without a doc comment",
-    file: source,
+    name: "a public name without a doc comment",
+    file: publicSource,
     text: `// one\nexport const a = 1;\n`,
     want: ["qm(documented-exports)"],
   },
-  { name: "a documented export", file: source, text: `/** One. */\nexport const a = 1;\n`, want: [] },
+  {
+    name: "a documented public name",
+    file: publicSource,
+    text: `/** One. */\nexport const a = 1;\n`,
+    want: [],
+  },
+  { name: "an export inside the package", file: source, text: `export const a = 1;\n`, want: [] },
+  {
+    name: "a word that Kubernetes has another word for, in a comment, a text and a name",
+    file: source,
+    text: "// Nobody reads the `folder`.\nconst podFolder = `in a folder`;\nexport const a = podFolder;\n",
+    want: ["qm(plain-words)", "qm(plain-words)", "qm(plain-words)"],
+  },
   {
     name: "a file without an export of its name",
     file: source,
@@ -234,7 +247,19 @@ const cases = [
 ];
 
 /** All fixtures are linted in one run: starting oxlint takes half a second. */
-const findings = lintFixtures(cases.map(({ file, text }, index) => ({ file: numbered(file, index), text })));
+const fixtures = cases.map(({ file, text }, index) => ({ file: numbered(file, index), text }));
+const entry = "packages/subscription/src/index.ts";
+const findings = lintFixtures([
+  ...fixtures,
+  { file: "packages/subscription/package.json", text: `{ "exports": { ".": "./src/index.ts" } }` },
+  {
+    file: entry,
+    text: fixtures
+      .filter(({ file }) => file.startsWith(dirname(entry)))
+      .map(({ file }) => `export { a } from "./${relative(dirname(entry), file)}";\n`)
+      .join(""),
+  },
+]);
 
 test.each(cases.map((given, index) => ({ ...given, index })))(
   "oxlint with the rules of this repository judges $name",
@@ -250,17 +275,17 @@ interface Finding {
   readonly code: string;
 }
 
-/** Gives each fixture called `a` a folder of its own. */
+/** Gives each fixture called `a` a directory of its own. */
 function numbered(file: string, index: number): string {
   return file.replace(/\/a\./, `/n${index}/a.`);
 }
 
 /** What our own rules report when the repository's lint configuration runs over the fixtures as real files. */
 function lintFixtures(
-  fixtures: readonly { readonly file: string; readonly text: string }[],
+  files: readonly { readonly file: string; readonly text: string }[],
 ): readonly Finding[] {
   using directory = mkdtempDisposableSync(join(tmpdir(), "qm-lint-"));
-  for (const { file, text } of fixtures) {
+  for (const { file, text } of files) {
     const path = join(directory.path, file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);

@@ -130,7 +130,7 @@ describe("the list of mutants", () => {
     },
   );
 
-  test("an entry whose text is gone, or there twice, is refused", () => {
+  test("an entry whose text is missing, or there twice, is refused", () => {
     const mutant = { package: "runtime", name: "a", replace: "" };
     expect(() => locate(root, { ...mutant, find: "this is nowhere" })).toThrow("occurs 0 times");
     expect(() => locate(root, { ...mutant, find: "return" })).toThrow("not once");

@@ -10,7 +10,7 @@ const files = globSync(["*.ts", "{packages,apps,tools,bench,deploy,examples}/**/
 });
 const pages = globSync(["*.md", "{packages,apps}/*/README.md"], { cwd: root });
 
-/** Names in backquotes: `reconcile/outcome.ts`. Names without a folder count where a file has them. */
+/** Names in backquotes: `reconcile/outcome.ts`. Names without a directory count where a file has them. */
 const named = pages.flatMap((page) =>
   [...readFileSync(resolve(root, page), "utf8").matchAll(/`(?<name>[\w./-]+\.ts)`/g)].map(
     ({ groups = {} }) => ({ page, name: groups["name"] ?? "" }),

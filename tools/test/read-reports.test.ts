@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { readReports } from "../report/read-reports.ts";
 import { originLines, readOrigins } from "../report/report-origins.ts";
 
-test("finds no report where the folder is missing", () => {
+test("finds no report where the directory is missing", () => {
   expect(readReports(join(tmpdir(), "no-such-folder"))).toEqual([]);
 });
 

@@ -90,7 +90,7 @@ async function bootstrap(
 ): Promise<Bootstrapped> {
   const kubectl = kubectlIn(directory);
   const withSearch = search.samples.length > 0;
-  // All permissions at once: the cluster is the user's own, and a first plan must not need a RoleBinding or a role for its kinds.
+  // All permissions together: the cluster is the user's own, and a first plan must not need a RoleBinding or a role for its kinds.
   await applyConfig(kubectl, ["crd", "rbac", "webhook"]);
   const definitions = join(repository, "config/crd");
   await kubectl(["wait", "--for=condition=Established", "--timeout=30s", "-f", definitions]);

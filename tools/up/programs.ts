@@ -22,7 +22,7 @@ export type Kubectl = (args: readonly string[]) => Promise<string>;
 
 /** The kubectl of the cluster in this directory. */
 export function kubectlIn(directory: string): Kubectl {
-  // kubectl's cache of discovery would otherwise stay in the user's home when the cluster is gone.
+  // kubectl's cache of discovery would otherwise stay in the user's home when the cluster no longer exists.
   const always = [
     `--kubeconfig=${join(directory, "kubeconfig")}`,
     `--cache-dir=${join(directory, "kubectl-cache")}`,

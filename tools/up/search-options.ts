@@ -17,7 +17,6 @@ export interface SearchSample {
   readonly version: string;
 }
 
-/** What `--with` requests. */
 export interface SearchOptions {
   readonly samples: readonly SearchSample[];
   readonly isMonitored: boolean;

@@ -4,11 +4,10 @@ import type { ExitCode } from "./errors.ts";
 import type { Invocation, OptionSpecs } from "./input/invocation.ts";
 import type { Terminal } from "./output/terminal.ts";
 
-/** What commands are given by the program around them. */
 export interface CommandContext {
   readonly system: System;
   readonly terminal: Terminal;
-  /** Aborts when the person wants to stop. */
+  /** Aborts when the user wants to stop. */
   readonly signal: AbortSignal;
   readonly readStandardInput: () => Promise<Uint8Array>;
 }

@@ -1,4 +1,4 @@
-/** Ends the program with a message for the person at the keyboard: what is wrong, then what to do. */
+/** Ends the program with a message for the user at the keyboard: what is wrong, then what to do. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly code: ExitCode;
@@ -25,7 +25,7 @@ export const exitCode = {
   notReady: 3,
   /** The object, the file or the cluster is not there. */
   notFound: 4,
-  /** The person broke it off, as shells count it. */
+  /** The user broke it off, as shells count it. */
   stopped: 130,
   /** The reader of the output went away, likewise. */
   unheard: 141,

@@ -7,7 +7,7 @@ import type { CommandContext } from "./command.ts";
 import { exitCode } from "./errors.ts";
 import { realTerminal } from "./output/terminal.ts";
 
-/** The process around a command: its terminal and its standard input. Without a signal, SIGINT ends the process at once. */
+/** The process around a command: its terminal and its standard input. Without a signal, SIGINT ends the process immediately. */
 export function realContext(signal: AbortSignal = new AbortController().signal): CommandContext {
   const system = realSystem();
   for (const stream of [process.stdout, process.stderr]) stream.on("error", endQuietly);
@@ -19,7 +19,7 @@ export function realContext(signal: AbortSignal = new AbortController().signal):
   };
 }
 
-/** Aborts when a person breaks the command off; a second Ctrl-C ends the process at once. */
+/** Aborts when a user breaks the command off; a second Ctrl-C ends the process immediately. */
 export function brokenOff(): AbortSignal {
   const stop = new AbortController();
   process.once("SIGINT", () => stop.abort());

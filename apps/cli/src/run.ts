@@ -20,7 +20,7 @@ export async function run(args: readonly string[], environment: CommandContext):
   }
 }
 
-/** Warnings and errors repeat words of files and servers; they must not steer the person's terminal. */
+/** Warnings and errors repeat words of files and servers; they must not steer the user's terminal. */
 function quiet(terminal: Terminal): Terminal {
   return { ...terminal, note: (text) => terminal.note(cleanLines(text, { colors: false })) };
 }
@@ -44,7 +44,7 @@ async function dispatch(args: readonly string[], context: CommandContext): Promi
   return await command.run(invocation, context);
 }
 
-/** The words about which help is asked, none for all; undefined when something is to be done. */
+/** The arguments that help was requested for, none for all; undefined when something is to be done. */
 function helpRequested(args: readonly string[]): readonly string[] | undefined {
   if (args.length === 0) return [];
   if (args[0] === "help") return args.slice(1);
@@ -92,7 +92,7 @@ function codeOf(error: unknown): ExitCode {
   return exitCode.failed;
 }
 
-/** Of our own faults the stack is printed too: somebody must find them. */
+/** Of our own faults the stack is printed too: another client must find them. */
 function messageOf(error: unknown): string {
   if (error instanceof ApiError) return serverMessage(error);
   if (error instanceof CliError || error instanceof ConfigError || classify(error) === "aborted")

@@ -6,7 +6,6 @@ import { subscriptionDomain, type SubscriptionDomainOptions } from "@quartermast
 
 import type { DomainName } from "./settings.ts";
 
-/** What the domains are made with. */
 export interface DomainOptions {
   readonly requireAuthor: boolean;
   readonly search?: SearchDomainOptions;

@@ -15,7 +15,6 @@ import { SettingsError } from "./flag-table.ts";
 import { readLicensingConfig, readSubscriptionConfig } from "./read-config.ts";
 import type { Settings } from "./settings.ts";
 
-/** What the operator runs in. */
 export interface Environment {
   readonly system: System;
   readonly log?: Log;
@@ -47,7 +46,7 @@ export async function runOperator(
   }
 }
 
-/** Who is answered. Read once: the authority of the API server's client certificate seldom changes. */
+/** Who is answered. Read once: the CA of the API server's client certificate seldom changes. */
 function callersOf({ webhookClientCaPath: path }: Settings): Pick<WebhookOptions, "callerCaPem"> {
   if (path === undefined) return {};
   try {

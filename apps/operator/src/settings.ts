@@ -99,31 +99,31 @@ const flags = {
     ),
     namespace: flagRow(
       "webhook-namespace",
-      "namespace of the webhook's certificate authority (default: that of the Service)",
+      "namespace of the webhook's CA (default: that of the Service)",
       namespaceName.exactOptional(),
     ),
     port: flagRow("webhook-port", "where the webhook listens", portNumber.default(9443)),
     host: flagRow("webhook-host", "address where the webhook listens (default: all)", optionalText),
     certificatePath: flagRow(
       "webhook-cert-file",
-      "certificate that somebody else renews, e.g. cert-manager (default: the operator issues its own)",
+      "certificate that another program renews, e.g. cert-manager (default: the operator issues its own)",
       optionalText,
     ),
     keyPath: flagRow("webhook-key-file", "its key", optionalText),
     caPath: flagRow(
       "webhook-ca-file",
-      "file with the authority of that certificate, e.g. ca.crt of cert-manager (default: none)",
+      "file with the CA of that certificate, e.g. ca.crt of cert-manager (default: none)",
       optionalText,
     ),
     caConfigMap: flagRow(
       "webhook-ca-configmap",
-      "ConfigMap that the platform fills with the authority, instead of a file (default: none)",
+      "ConfigMap that the platform fills with the CA, instead of a file (default: none)",
       z.string().max(253).exactOptional(),
     ),
     caKey: flagRow("webhook-ca-key", "key in that ConfigMap", z.string().max(253).default("service-ca.crt")),
     clientCaPath: flagRow(
       "webhook-client-ca-file",
-      "authority of callers: only those with a certificate of it are answered (default: all are)",
+      "CA of callers: only those with a certificate of it are served (default: all are)",
       optionalText,
     ),
   },
@@ -182,7 +182,7 @@ type Values = FlagValues<typeof flags>;
 
 type GeneralSettings = Values["general"] & Values["work"];
 
-/** Flags of the webhook, each valid by itself. */
+/** Flags of the webhook, each valid on its own. */
 export type WebhookFlags = Values["webhook"];
 
 /** The operator's settings: the values of the flags. */

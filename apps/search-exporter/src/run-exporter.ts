@@ -12,7 +12,6 @@ import {
 
 import type { Settings } from "./settings.ts";
 
-/** What the exporter runs in. */
 export interface Environment {
   readonly system: System;
   /** Ends the exporter. */
@@ -30,7 +29,7 @@ export async function runExporter(settings: Settings, environment: Environment):
     system,
     readInputs: async () => await readInputs(settings),
     onFailure: (part, error) => {
-      log.warn("a part of the engine's figures could not be read", { part, err: error });
+      log.warn("a part of the engine's metrics could not be read", { part, err: error });
     },
     ...(dial === undefined ? {} : { dial }),
   });
@@ -51,7 +50,7 @@ export async function runExporter(settings: Settings, environment: Environment):
 
 const retryMs = 5_000;
 
-/** Asks by itself until the engine lets us in: before, nobody is sent here to ask. */
+/** Asks on its own until the engine lets us in: before, no one is sent here. */
 async function untilResponded(
   exporter: Exporter,
   { system, signal, log }: { readonly system: System; readonly signal: AbortSignal; readonly log: Log },

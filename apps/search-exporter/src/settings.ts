@@ -7,11 +7,11 @@ import { exporterDirectories, exporterPort } from "@quartermaster/search/exporte
 export interface Settings {
   /** Serves /metrics, /healthz and /readyz; 0 takes any free port. */
   readonly port: number;
-  /** Folder of `config.json`. */
+  /** Directory of `config.json`. */
   readonly configDirectory: string;
-  /** Folder of `ca.crt`. */
+  /** Directory of `ca.crt`. */
   readonly trustDirectory: string;
-  /** Folder of `username` and `password`. */
+  /** Directory of `username` and `password`. */
   readonly loginDirectory: string;
 }
 

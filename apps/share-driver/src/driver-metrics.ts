@@ -9,17 +9,16 @@ export interface DriverMetrics {
   refreshed(result: "Refreshed" | RefusalReason): void;
 }
 
-/** What the gauges show. */
 export interface DriverSamples {
   readonly size: number;
   readonly followedObjects: number;
 }
 
-/** The driver's series. `figures` is asked whenever the page is read. */
+/** The driver's series. `figures` is queried whenever the page is read. */
 export function driverMetrics(series: DomainSeries, metrics: () => DriverSamples): DriverMetrics {
   const publishes = series.counter({
     name: "quartermaster_share_driver_publishes_total",
-    help: "Volumes that kubelet asked for, by result",
+    help: "Volumes that kubelet requested, by result",
     label: "result",
     values: ["Published", ...refusalReasons],
   });
@@ -36,7 +35,7 @@ export function driverMetrics(series: DomainSeries, metrics: () => DriverSamples
   });
   const seconds = series.histogram({
     name: "quartermaster_share_driver_publish_seconds",
-    help: "Time from kubelet's request to the answer",
+    help: "Time from kubelet's request to the response",
     buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
   series.gauge(

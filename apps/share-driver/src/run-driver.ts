@@ -18,7 +18,6 @@ import { type Tmpfs, utilLinuxTmpfs } from "./files/tmpfs.ts";
 import { DRIVER_NAME, type Settings } from "./settings.ts";
 import { Volumes } from "./volume/volumes.ts";
 
-/** What the driver runs in. */
 export interface Environment {
   readonly system: System;
   /** Ends the driver; volumes stay mounted. */

@@ -80,5 +80,5 @@ function flagsOf(
   }
 }
 
-/** Name of the CSIDriver object, of the volumes' `driver`, and of the plugin's folder. */
+/** Name of the CSIDriver object, of the volumes' `driver`, and of the plugin's directory. */
 export const DRIVER_NAME = "projected-resource.storage.openshift.io";

@@ -126,7 +126,7 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     expect(await pods("status.containerStatuses[0].restartCount")).toBe("0 0");
   });
 
-  test("one of its replicas installs the sample, and the other goes on when that one goes", async () => {
+  test("one of its replicas installs the sample, and the other continues when that one goes", async () => {
     await eventually(async () => (await leader(cluster)) !== "");
     await eventually(async () => await isApplied(cluster, join(repository, "config/samples/greeting.yaml")), {
       withinMs: 60_000,
@@ -139,7 +139,7 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await restoresGreeting(cluster);
   });
 
-  test("with all permissions in place of the default ones it goes on", async () => {
+  test("with all permissions in place of the default ones it continues", async () => {
     expect(await respondsAbout(cluster)).toBe(limited);
     await kubectl(cluster, widen);
     await eventually(async (see) => see(await respondsAbout(cluster)) === "yes yes yes yes yes");
@@ -214,7 +214,7 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
         cluster,
         "-n quartermaster rollout status deployment/quartermaster-webhook --timeout=180s",
       );
-      // The old replicas go on answering for a while; nobody must be sent to them after that.
+      // The old replicas continue answering for a while; no one must be sent to them after that.
       await eventually(async (see) => see(await webhookPods(cluster)).length === 2);
     })().finally(() => {
       stop.abort();
@@ -250,10 +250,10 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await kubectl(cluster, `-n subscribed label bundle subscription ${alwaysInject}-`);
   });
 
-  test("[subscription-injection/AC-F24] removed in the documented order, it stands in nobody's way", async () => {
+  test("[subscription-injection/AC-F24] removed in the documented order, it stands in no one's way", async () => {
     expect(removeWebhook).toHaveLength(4);
     for (const line of removeWebhook) await kubectl(cluster, line);
-    // The API server goes by a policy and a webhook for a moment after they are gone.
+    // The API server goes by a policy and a webhook for a moment after they no longer exist.
     const admitted = await eventually(async (see) => {
       const pod = see(await dryRunPod(cluster));
       return pod.includes("bundle-generations") ? undefined : pod;

@@ -178,7 +178,7 @@ export class ShareDriverCluster implements AsyncDisposable {
     return messages;
   }
 
-  /** Deletes pods at once and waits until they are gone. */
+  /** Deletes pods at once and waits until they no longer exist. */
   async deletePods(...pods: readonly string[]): Promise<void> {
     await this.kubectl("-n", APP, "delete", "pod", ...pods, "--timeout=120s");
   }
@@ -203,7 +203,7 @@ export class ShareDriverCluster implements AsyncDisposable {
     return { pods: lines.length, volumes: lines.flatMap((line) => line.split(" ")).length };
   }
 
-  /** Folders that kubelet keeps for pods of the node, with a volume of ours inside. */
+  /** Directories that kubelet keeps for pods of the node, with a volume of ours inside. */
   volumeDirectories(): readonly string[] {
     const pods = join(this.#kubeletDirectory(), "pods");
     return readdirSync(pods, { recursive: true, encoding: "utf8" }).filter((path) =>
@@ -211,13 +211,13 @@ export class ShareDriverCluster implements AsyncDisposable {
     );
   }
 
-  /** Processes, mounts and folders of the cluster on this machine. */
+  /** Processes, mounts and directories of the cluster on this machine. */
   traces(): readonly string[] {
     const { directory } = this.cluster;
     const processes = readdirSync("/proc").filter(
       (entry) =>
         /^\d+$/.test(entry) &&
-        textOf(`/proc/${entry}/cmdline`) !== "" && // a dead process that nobody has asked about yet has none
+        textOf(`/proc/${entry}/cmdline`) !== "" && // a dead process that no one has asked about yet has none
         textOf(`/proc/${entry}/cgroup`).includes(`quartermaster-${basename(directory)}-`),
     );
     const mounts = textOf("/proc/self/mountinfo")
@@ -304,7 +304,6 @@ function binding(metadata: Manifest, roleRef: Manifest, subject: Manifest): Mani
   };
 }
 
-/** What a test changes about a pod's volume. */
 export interface PodRequest {
   readonly attributes: Readonly<Record<string, string>>;
   /** Attributes of a second volume, at REPOSITORIES. */
@@ -313,7 +312,7 @@ export interface PodRequest {
   readonly serviceAccount?: string;
 }
 
-/** A pod that waits, as nobody in particular, with a volume of the driver where entitlements belong. */
+/** A pod that waits, as no one in particular, with a volume of the driver where entitlements belong. */
 export function sharePod(name: string, request: PodRequest): Manifest {
   const { attributes, repositories, readOnly = true, serviceAccount = "default" } = request;
   const volumes = [

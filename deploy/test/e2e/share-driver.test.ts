@@ -98,7 +98,7 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     expect(await driver.exec("h2", `cat ${ENTITLEMENT}/*`)).toBe("nr");
   });
 
-  test("a running pod keeps its files when the Share and the permission are gone; a new one is refused", async () => {
+  test("a running pod keeps its files when the Share and the permission no longer exist; a new one is refused", async () => {
     await driver.share("leaving", { key: "kept" });
     await driver.apply(sharePod("h6", { attributes: { share: "leaving" } }));
     await driver.untilReady("h6");
@@ -112,7 +112,7 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     expect(await driver.exec("h6", `cat ${ENTITLEMENT}/key`)).toBe("kept");
   });
 
-  test("[subscription-injection/AC-H7] a killed driver leaves running pods their content, and goes on refreshing", async () => {
+  test("[subscription-injection/AC-H7] a killed driver leaves running pods their content, and continues refreshing", async () => {
     await driver.killDriver();
     expect(await driver.exec("h1", `cat ${ENTITLEMENT}/1.pem`)).toBe("certificate");
     await driver.apply(secret("one", { "1.pem": "renewed" }));
@@ -191,7 +191,7 @@ describe.runIf(hasRealNodes())("the share driver on a real kubelet", () => {
     );
   });
 
-  test("[subscription-injection/AC-H8] pods that come and go leave no mount, no folder and no record", async () => {
+  test("[subscription-injection/AC-H8] pods that come and go leave no mount, no directory and no record", async () => {
     await driver.share("crowd", { key: "value" });
     const names = Array.from({ length: podCount }, (_, index) => `crowd-${index}`);
     for (let start = 0; start < names.length; start += 20) {

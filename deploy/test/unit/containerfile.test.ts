@@ -19,7 +19,7 @@ describe.each([
   {
     image: searchExporterImage,
     containerfile: "search-exporter.Containerfile",
-    // The operator deploys it: what it asks for is this default.
+    // The operator deploys it: what it requests is this default.
     manifest: "../packages/search/src/model/read-monitoring.ts",
     flags: "--image search-exporter ",
   },

@@ -13,9 +13,9 @@ export const itemsMeter = "@items";
 /** Function that lets a call or comparison pay for what it is given. */
 export const valueMeter = "@value";
 
-/** What one evaluation may cost; some ten milliseconds. */
+/** Maximum cost of one evaluation; some ten milliseconds. */
 const steps = 20_000;
-/** The least that one turn of a loop costs against one look at a value. */
+/** The least that one turn of a loop costs, in reads of a value. */
 const stepsPerItem = 10;
 const charactersPerStep = 100;
 
@@ -34,7 +34,7 @@ export class Allowance {
     celFunc(valueMeter, [CelScalar.DYN], CelScalar.DYN, (value) => this.#wholeOf(value)),
   ];
 
-  /** Whether the evaluation asked for more than it had, also where the expression went on without the answer. */
+  /** Whether the evaluation requested more than it had, also where the expression continued without the response. */
   get isSpent(): boolean {
     return this.#left < 0;
   }

@@ -8,13 +8,13 @@ import { meteredEnv } from "./metered-env.ts";
 /** Longer expressions are refused before they are parsed; the CRD has the same limit. */
 const lengthLimit = 4_096;
 
-/** What is wrong with a CEL expression, seen without any object; undefined when it can be evaluated. */
+/** The problem of a CEL expression, checked without any object; undefined when it can be evaluated. */
 export function checkExpression(expression: string): string | undefined {
   const compiled = compile(expression);
   return typeof compiled === "string" ? compiled : undefined;
 }
 
-/** What an expression says of an object, or that it takes too much work to know. */
+/** Result of an expression for an object, or that it takes too much work to evaluate. */
 export type Judgement =
   | { readonly kind: "true" }
   | { readonly kind: "untrue" | "tooExpensive"; readonly why: string };

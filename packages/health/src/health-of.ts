@@ -7,8 +7,8 @@ import { unmetCheck } from "./unmet-check.ts";
 import { podsRefused } from "./workload-rules.ts";
 
 /**
- * Judges one object by itself, as kstatus does, with the differences of docs/reference/health.md. Pure: time comes in as
- * `stateAgeMs`, and a verdict that time alone will change says when to look again.
+ * Judges one object on its own, as kstatus does, with the differences of docs/reference/health.md. Pure: time comes in as
+ * `stateAgeMs`, and a verdict that time alone will change says when to check again.
  *
  * @example
  * healthOf(deployment, { readiness: { mode: "Default" }, stateAgeMs: 4_000 }).state; // "InProgress"
@@ -71,7 +71,7 @@ function unseenByController(object: KubeObject, facts: HealthFacts): Health | un
   return { ...waiting, recheckAfterMs: graceMs - stateAgeMs };
 }
 
-/** What the plan declares replaces the kind's rule; only a failure that the rule sees is still reported. */
+/** The plan's declaration replaces the kind's rule; only a failure that the rule sees is still reported. */
 function declared(object: KubeObject, facts: HealthFacts): Health | undefined {
   const { mode, checks = [] } = facts.readiness;
   if (mode !== "Checks") return undefined;
@@ -90,7 +90,7 @@ function byKind(object: KubeObject, facts: HealthFacts): Health {
   return inProgress(condition.reason || "NotReady", conditionText(condition, "The object is not ready."));
 }
 
-/** Numbers of replicas say that something is wrong, a pod says what. Pods that the server refuses are not there to ask. */
+/** Numbers of replicas say that something is wrong, a pod says what. Pods that the server refuses do not exist. */
 function explained(verdict: Health, { podTrouble }: HealthFacts): Health {
   const isOpen = verdict.state === "InProgress" || verdict.state === "Failed";
   if (podTrouble === undefined || !isOpen || verdict.reason === podsRefused) return verdict;

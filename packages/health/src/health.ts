@@ -2,7 +2,7 @@ import type { KubeObject } from "@quartermaster/runtime";
 
 import type { PodTrouble } from "./pod-trouble.ts";
 
-/** What one object says of itself. Missing, Unknown, Drifted and Conflict are seen from outside and decided elsewhere. */
+/** Health by an object's own status. Missing, Unknown, Drifted and Conflict are seen from outside and decided elsewhere. */
 export type HealthState = "Ready" | "Suspended" | "InProgress" | "Failed" | "Terminating";
 
 /** How an object fares, and why. */
@@ -12,7 +12,7 @@ export interface Health {
   readonly reason: string;
   /** One sentence of at most 256 characters; the same as long as nothing changes. */
   readonly message: string;
-  /** Set when the passing of time alone will change the verdict: look again after this many milliseconds. */
+  /** Set when the passing of time alone will change the verdict: check again after this many milliseconds. */
   readonly recheckAfterMs?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface ReadinessCheck {
   readonly cel?: { readonly expression: string } | undefined;
 }
 
-/** What a verdict needs besides the object. Left out facts are taken as "nothing known against it". */
+/** Facts for a verdict besides the object. Left out facts are taken as "nothing known against it". */
 export interface HealthFacts {
   readonly readiness: Readiness;
   /** How long the object has been seen in its present generation, by the monotonic clock; server times are never compared. */
@@ -55,12 +55,12 @@ export function ready(message: string): Health {
   return verdict("Ready", "Ready", message);
 }
 
-/** Somebody stopped it on purpose; a stage does not wait for it. */
+/** It was stopped on purpose; a stage does not wait for it. */
 export function suspended(message: string): Health {
   return verdict("Suspended", "Suspended", message);
 }
 
-/** Work is under way. */
+/** Work is in progress. */
 export function inProgress(reason: string, message: string): Health {
   return verdict("InProgress", reason, message);
 }
@@ -130,7 +130,7 @@ export function worstFirst<T extends { readonly state: ResourceState }>(items: r
   return items.toSorted((one, other) => rankOf(one.state) - rankOf(other.state));
 }
 
-/** Whether a stage may go on past an object in this state. */
+/** Whether a stage may continue past an object in this state. */
 export function opensGate(state: ResourceState): boolean {
   return state === "Ready" || state === "Suspended";
 }

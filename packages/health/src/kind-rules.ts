@@ -30,7 +30,7 @@ const storageRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
 function claim(object: KubeObject, { isWaitForFirstConsumer }: HealthFacts): Health {
   const phase = partOf(object, "status", "phase");
   if (phase === "Bound") return ready("The claim is bound.");
-  if (phase === "Lost") return failed("VolumeLost", "The volume of the claim is gone.");
+  if (phase === "Lost") return failed("VolumeLost", "The volume of the claim is deleted.");
   const storageClass = textOf(partOf(object, "spec"), "storageClassName");
   // Such a claim binds when a pod uses it. The pod may be in a later stage, which would wait for this one for ever.
   if (phase === "Pending" && isWaitForFirstConsumer?.(storageClass) === true) {
@@ -40,7 +40,7 @@ function claim(object: KubeObject, { isWaitForFirstConsumer }: HealthFacts): Hea
 }
 
 /**
- * An address of a load balancer is waited for only where the plan asks: on a cluster without a balancer a stage would wait
+ * An address of a load balancer is waited for only where the plan requests it: on a cluster without a balancer a stage would wait
  * for ever.
  */
 const networkRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([
@@ -220,7 +220,7 @@ export function kindRuleOf({ apiVersion, kind }: KubeObject): KindRule | undefin
   return rules.get(`${groupOf(apiVersion)}/${kind}`);
 }
 
-/** They do nothing by themselves, whatever conditions somebody may have written on them. */
+/** They do nothing on their own, whatever conditions a client may have written on them. */
 const atRest = ["/ConfigMap", "/Secret", "batch/CronJob", "policy/PodDisruptionBudget"];
 
 const rules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([

@@ -6,7 +6,7 @@ export interface LinearPattern {
   readonly size: number;
   /**
    * Whether some part of the text matches. `beforeSlowMatch` is called before the text is walked again with all instructions
-   * at once, which only patterns with very many states need; it may throw to prevent that.
+   * in one call, which only patterns with very many states need; it may throw to prevent that.
    */
   test(text: string, beforeSlowMatch?: () => void): boolean;
 }
@@ -18,7 +18,7 @@ const sizeLimit = 2_000;
 /** States that a match may build before it falls back to the slow match; the library itself allows 10,000 of a kilobyte or more each. */
 const stateLimit = 200;
 
-/** Compiles a pattern of somebody else by RE2, as the API server does. A text says why that is not possible. */
+/** Compiles a foreign pattern by RE2, as the API server does. A text says why that is not possible. */
 export function linearPattern(pattern: string): LinearPattern | string {
   const known = kept.get(pattern);
   if (known !== undefined) return known;

@@ -79,7 +79,7 @@ function metered(func: CelFunc, allowance: Allowance): CelFunc {
   return Object.create(func, { call: { value: call } }) as CelFunc;
 }
 
-/** What it throws becomes an error of the expression. */
+/** Its exceptions become errors of the expression. */
 function attempt(work: () => void): CelError | undefined {
   try {
     work();

@@ -3,7 +3,7 @@ import { fieldOf, type KubeObject, listOf, textOf } from "@quartermaster/runtime
 import { type ContainerState, containerStates, pullProblems } from "./container-states.ts";
 import { conditionOf, partOf, conditionText } from "./read-conditions.ts";
 
-/** What keeps a pod from being ready, in its own words; the same as long as nothing changes. */
+/** The reason that a pod is not ready, in its own words; the same as long as nothing changes. */
 export interface PodTrouble {
   /** One CamelCase word. */
   readonly reason: string;
@@ -25,7 +25,7 @@ export function podTroubleOf(pods: readonly KubeObject[]): PodTrouble | undefine
   return undefined;
 }
 
-/** What somebody has to mend comes first, what may pass comes last. */
+/** Problems that a user has to fix come first, those that may pass come last. */
 const troubles: readonly ((pod: KubeObject) => PodTrouble | undefined)[] = [
   imageNotPulled,
   containerNotCreated,

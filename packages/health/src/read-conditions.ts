@@ -1,6 +1,6 @@
 import { fieldOf, isJsonObject, type KubeObject, listOf, pointerKeys, textOf } from "@quartermaster/runtime";
 
-/** What is read of a condition; anything else in it is ignored. */
+/** The fields that are read of a condition; others are ignored. */
 export interface ReadCondition {
   readonly type: string;
   readonly status: string;

@@ -33,7 +33,7 @@ export const workloadRules: ReadonlyMap<string, KindRule> = new Map<string, Kind
 /** Reason of a workload whose pods the server refuses, e.g. because of a quota. */
 export const podsRefused = "ReplicaFailure";
 
-/** What the API server stores for "no deadline". */
+/** Value that the API server stores for "no deadline". */
 const noDeadline = 2_147_483_647;
 
 function deployment(object: KubeObject): Health {
@@ -111,7 +111,7 @@ function statefulSet(object: KubeObject): Health {
     firstShort([
       { have: made, want: wanted, what: "replicas made" },
       { have: countOf(object, "readyReplicas"), want: wanted, what: "replicas ready" },
-      { have: wanted, want: made, what: "surplus replicas gone" },
+      { have: wanted, want: made, what: "surplus replicas are deleted" },
       { have: countOf(object, "updatedReplicas"), want: wanted - partition, what: "replicas updated" },
     ]) ??
     (partition > 0 ? undefined : oldRevision(object)) ??
@@ -156,7 +156,7 @@ function replicaSet(object: KubeObject): Health {
       { have: countOf(object, "fullyLabeledReplicas"), want: wanted, what: "replicas labelled" },
       { have: countOf(object, "availableReplicas"), want: wanted, what: "replicas available" },
       { have: countOf(object, "readyReplicas"), want: wanted, what: "replicas ready" },
-      { have: wanted, want: countOf(object, "replicas"), what: "surplus replicas gone" },
+      { have: wanted, want: countOf(object, "replicas"), what: "surplus replicas are deleted" },
     ]) ?? ready("All replicas are available.")
   );
 }
@@ -177,7 +177,7 @@ function notObserved(): Health {
   return inProgress("NotObserved", "Its controller has not observed it yet.");
 }
 
-/** Pods that are in a plan by themselves. */
+/** Pods that are in a plan on their own. */
 export const podRules: ReadonlyMap<string, KindRule> = new Map<string, KindRule>([["/Pod", pod]]);
 
 /** A scheduler needs some time; after this the pod does not fit on any node. */

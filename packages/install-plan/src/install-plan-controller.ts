@@ -33,7 +33,7 @@ import { type PlanWatchDeps, planWatches } from "./wake/plan-watches.ts";
 import { WakeIndex } from "./wake/wake-index.ts";
 import { wakeTriggers } from "./wake/wake-triggers.ts";
 
-/** What the domain needs of its process. */
+/** Dependencies of the domain. */
 export interface InstallPlanOptions {
   readonly system: System;
   readonly discovery: Discovery;
@@ -83,7 +83,7 @@ export function installPlanController({
   });
 }
 
-/** What the reconciles of one process share. */
+/** State that the reconciles of one process share. */
 interface ControllerState extends PlanWatchDeps {
   readonly requireAuthor: boolean;
   readonly observer: PlanObserver;
@@ -132,7 +132,7 @@ const refusal = "refusal";
 const quietRefusalMs = 4_000;
 
 /**
- * Permissions of our own may be missing that no rule asks about: those to see what another plan left, or what a transformation selects.
+ * Permissions of our own may be missing that no rule checks: those to see what another plan left, or what a transformation selects.
  * A change of permissions brings the plan back, shortly before the server itself goes by it: until then the refusal is no news.
  */
 async function observeWhenAllowed(plan: InstallPlan, ctx: Context, state: ControllerState): Promise<Seen> {

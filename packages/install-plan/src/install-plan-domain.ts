@@ -5,7 +5,7 @@ import { installPlanController, type InstallPlanOptions } from "./install-plan-c
 import { resourceManifestController } from "./manifest/resource-manifest-controller.ts";
 import { planMetrics } from "./plan-metrics.ts";
 
-/** What an operator may decide about the domain. */
+/** Options of the domain for an operator. */
 export interface InstallPlanDomainOptions {
   /** Nothing is done for plans whose author is not recorded (default: false). */
   readonly requireAuthor?: boolean | undefined;

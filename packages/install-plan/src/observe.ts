@@ -34,7 +34,6 @@ import {
   transformationPermissions,
 } from "./transformations/transformed.ts";
 
-/** What observing needs besides the reconcile. */
 export interface ObserverOptions {
   readonly system: System;
   readonly discovery: Discovery;
@@ -43,7 +42,7 @@ export interface ObserverOptions {
   readonly requireAuthor: boolean;
 }
 
-/** Reads everything that the rules need. Writes nothing, and asks the server only what its watches do not show. */
+/** Reads everything that the rules need. Writes nothing, and queries the server only what its watches do not show. */
 export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverOptions): Promise<Seen> {
   const memory = ctx.memory(planMemory);
   memory.recallNamespaces(plan.status?.namespaces ?? []);
@@ -149,7 +148,7 @@ type Base = Pick<
   | "nowMs"
 >;
 
-/** The server is asked only about what is sound in itself; that a namespace is missing is said once permissions were compared. */
+/** The server is queried only about what is valid in itself; a missing namespace is reported once permissions were compared. */
 function canDryRun({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {
   return (
     !hasStarted(plan) &&
@@ -171,7 +170,7 @@ interface PreflightOptions {
   readonly kinds: KindTable;
 }
 
-/** The first question that is asked as the account shows whether we may ask as it at all. */
+/** The first request that is sent as the account shows whether we may act as it at all. */
 async function preflightAs(
   base: Base,
   parts: PreflightOptions,
@@ -205,7 +204,7 @@ async function readPreflight(base: Base, { ctx, memory, view, kinds }: Preflight
   const question = { views: members, ownerLabels, memory, ...parties, mayTrustAbsence, viewOf: view };
   const isSound = content.issues.length === 0 && base.transformed.every(isReadable);
   const isAllowed = missingPermissions.length === 0 && isSound;
-  // Whose an object is, is shown to an account that may read it; until then nothing is said of what is there.
+  // Whose an object is, is shown to an account that may read it; until then nothing is reported about it.
   const findings = isAllowed ? await dryRunOnServer(question) : [];
   const jobRuns = isAllowed ? await dryRunJobs({ ...base, memory, account }) : [];
   const preflight = preflightFrom(findings, { ...base, jobRuns, missingPermissions, elapsedMs });

@@ -23,7 +23,6 @@ import { verbsOfActions } from "./plan-metrics.ts";
 import { reasons } from "./reasons.ts";
 import type { Seen } from "./seen.ts";
 
-/** What an action is carried out upon, and with. */
 export interface PerformScope<S extends Pick<Seen, "plan"> = Pick<Seen, "plan" | "ownerLabels">> {
   readonly seen: S;
   readonly parts: ApplyOptions;
@@ -149,12 +148,12 @@ async function claimManifest(
   });
 }
 
-/** By a patch of its own: the apply by which the runtime writes a status leaves alone what others put there. */
+/** By a patch of its own: the apply by which the runtime writes a status keeps what others put there. */
 async function dropProgress({ metadata }: InstallPlan, client: Client): Promise<void> {
   const { uid, resourceVersion } = metadata;
   const status = Object.fromEntries(progressFields.map((field) => [field, null]));
   await client.patch(installPlan.kind, metadata, {
-    // Of a status the server ignores the uid: another plan that has the name by now is told apart by the version.
+    // Of a status the server ignores the uid: another plan that has the name by now differs in the version.
     patch: { kind: "merge", body: { metadata: { uid, resourceVersion }, status } },
     subresource: "status",
     isMetadataEnough: true,
@@ -209,7 +208,7 @@ function countWrite({ kind }: PlanAction, { observer }: ApplyOptions): void {
   if (verb !== undefined) observer?.wrote?.(verb);
 }
 
-/** What is written besides the plan's members and our own kinds. */
+/** Objects that are written besides the plan's members and our own kinds. */
 function objectOf(action: PlanAction, { metadata: { namespace = "" } }: InstallPlan): Identity | undefined {
   if ("target" in action) return identityOf(action.target.live);
   if (action.kind !== "createJob" && action.kind !== "deleteJob") return undefined;

@@ -19,7 +19,7 @@ export type PlanAction =
   | { readonly kind: "reportStage"; readonly tookMs: number }
   /** Takes progress out of the status of a plan that has not started: another client wrote it there. */
   | { readonly kind: "dropProgress" }
-  /** What went wrong before is tried again. */
+  /** Failed writes are tried again. */
   | { readonly kind: "forgetWriteFailures" };
 
 /** The actions by which objects leave a plan; those of a deletion. */

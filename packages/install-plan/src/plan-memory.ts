@@ -6,18 +6,17 @@ import type { IdentityKey } from "./model/identity.ts";
 import type { Issue } from "./model/issue.ts";
 import type { WriteFailure } from "./model/write-failure.ts";
 
-/** What a dry run said. */
 export type DryRun =
   | { readonly kind: "fine"; readonly isNew: boolean }
-  /** Cannot be asked yet: its kind, namespace or role comes with the plan. */
+  /** Cannot be queried yet: its kind, namespace or role comes with the plan. */
   | { readonly kind: "deferred" }
   | { readonly kind: "issue"; readonly issue: Issue }
   | { readonly kind: "missingPermission"; readonly message: string }
   | { readonly kind: "transient"; readonly message: string; readonly retryAfterMs: number };
 
 /**
- * What a process remembers of one plan between reconciles. Nothing in it is needed for the right outcome: a process that begins
- * anew asks again what it does not know.
+ * Memory of one plan between reconciles. Nothing in it is needed for the right outcome: a process that begins
+ * again queries again what it does not know.
  */
 export class PlanMemory {
   /** Of members, of jobs of stages, and of objects that are to go. */
@@ -36,7 +35,7 @@ export class PlanMemory {
   jobObservation: { readonly jobName: string; readonly observation: PodObservation } | undefined;
   /** Warnings that were reported to users. */
   readonly reported = new Set<string>();
-  /** What was restored, and what other clients keep changing. */
+  /** Reverts, and fields that other clients keep changing. */
   readonly reverts = new RevertHistory();
   /** When each thing that is waited for was first seen, by the monotonic clock. */
   readonly #starts = new Map<string, number>();
@@ -58,7 +57,7 @@ export class PlanMemory {
     this.#requested.set(uid, { resourceVersion, atMs });
   }
 
-  /** Whether that was asked of this very version of the object: its watch is briefly behind. */
+  /** Whether that was checked for this very version of the object: its watch is briefly behind. */
   isRequested({ metadata: { uid = "", resourceVersion } }: KubeObject, nowMs: number): boolean {
     const requested = this.#requested.get(uid);
     return requested?.resourceVersion === resourceVersion && nowMs - (requested?.atMs ?? 0) < watchLagMs;
@@ -69,7 +68,7 @@ export class PlanMemory {
     for (const key of this.podObservations.keys()) if (!kept.has(key)) this.podObservations.delete(key);
   }
 
-  /** Milliseconds since the matter was first asked about, and what it had lasted by then. */
+  /** Milliseconds since the matter was first queried, plus its age at that time. */
   elapsedMs(matter: string, nowMs: number, lastedMs = 0): number {
     const startMs = this.#starts.get(matter) ?? nowMs - lastedMs;
     this.#starts.set(matter, startMs);
@@ -84,7 +83,7 @@ export class PlanMemory {
     return 0;
   }
 
-  /** The next question about these matters begins anew. */
+  /** The next question about these matters begins again. */
   restart(prefix: string): void {
     for (const matter of this.#starts.keys()) if (matter.startsWith(prefix)) this.#starts.delete(matter);
   }
@@ -95,7 +94,7 @@ export class PlanMemory {
       if (!this.#pinnedNamespaces.has(name)) this.#pinnedNamespaces.set(name, uid);
   }
 
-  /** The namespaces that were asked about, as they were then. */
+  /** The namespaces that were checked, as they were then. */
   get pinnedNamespaces(): readonly PinnedNamespace[] {
     return [...this.#pinnedNamespaces]
       .map(([name, uid]) => ({ name, uid }))
@@ -115,7 +114,7 @@ export class PlanMemory {
   }
 }
 
-/** So long a watch may be behind before we ask again. */
+/** So long a watch may be behind before we read again. */
 const watchLagMs = 5_000;
 
 /** A namespace of which only the one with this uid is meant. */
@@ -124,8 +123,7 @@ export interface PinnedNamespace {
   readonly uid: string;
 }
 
-/** What the status may hold; beyond that they are known to this process only. */
+/** Maximum number in the status; others are known to this process only. */
 const pinnedNamespacesLimit = 500;
 
-/** What the runtime keeps of each plan, and drops with it. */
 export const planMemory = defineMemory("plan", () => new PlanMemory());

@@ -6,7 +6,7 @@ import type { PlanAction } from "./plan-action.ts";
 /** From a tenth of a second to an hour. */
 const stageBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600];
 
-/** Registers the series of plans; `plans` is asked whenever the page is. Returns the hooks for the domain. */
+/** Registers the series of plans; `plans` is queried whenever the page is. Returns the hooks for the domain. */
 export function planMetrics(series: DomainSeries, plans: () => readonly InstallPlan[]): PlanObserver {
   series.gauge(
     {
@@ -95,7 +95,7 @@ function countStates(plans: readonly InstallPlan[]): ReadonlyMap<CountedState, n
 export interface PlanObserver {
   /** A write of a plan was carried out; ones that the server refused count too. */
   wrote?(verb: WriteVerb): void;
-  /** What somebody changed or deleted was put right. */
+  /** A changed or deleted object was repaired. */
   repaired?(how: Repair): void;
   /** A stage, its jobs included, was passed. A process that came in the middle knows of its beginning only the second. */
   stagePassed?(durationMs: number): void;
@@ -104,7 +104,7 @@ export interface PlanObserver {
 /** How an object was written. */
 export type WriteVerb = "apply" | "create" | "patch" | "delete";
 
-/** What became of an object that was not as applied. */
+/** Repair of an object that was not as applied. */
 export type Repair = "reverted" | "recreated";
 
 /** The verb of each action that writes. */

@@ -36,21 +36,21 @@ export interface Seen {
   readonly account: AccountView;
   /** Kinds of the plan that the operator may not watch. */
   readonly unwatchable: readonly Kind[];
-  /** Whether a person says that the plan was restored from a backup together with its objects. */
+  /** Whether a user says that the plan was restored from a backup together with its objects. */
   readonly restore: Confirmation;
   readonly replacement: Replacement;
-  /** What the plan may do to other plans; undefined means no other plans. */
+  /** Permissions of the plan on other plans; undefined means no other plans. */
   readonly takeover?: Takeover | undefined;
-  /** What has to be known before the first write; undefined once that is past, or cannot be asked yet. */
+  /** Facts needed before the first write; undefined after it, or while they cannot be queried. */
   readonly preflight?: Preflight | undefined;
   /** The objects that are in the way of the plan's own; undefined when there are none. */
   readonly colliding?: Colliding | undefined;
-  /** What transformations select, where it matters now, and what forbids to take it. */
+  /** Objects that transformations select, where it matters now, and reasons against it. */
   readonly transformed: readonly Transformed[];
   readonly transformationIssues: readonly Issue[];
   /** Objects that predecessors leave to be deleted; after a failed handover, those that the plan made itself. */
   readonly leftovers: readonly Leftover[];
-  /** What the server refused besides writes of members: jobs of stages, deletions. */
+  /** Refused writes besides those of members: jobs of stages, deletions. */
   readonly writeFailures: readonly WriteFailure[];
   /** The namespaces of the objects as they were first seen. */
   readonly pinnedNamespaces: readonly PinnedNamespace[];
@@ -61,7 +61,7 @@ export interface Seen {
   /** How long until a failed attempt is followed by the next; 0 when it is due. */
   readonly retryInMs: number;
   readonly nowMs: number;
-  /** What changed just now: an answer of the server that does not show it yet is asked for again soon. */
+  /** Recent changes: a response of the server that does not show it yet is read again soon. */
   readonly recentlyChanged?: readonly WakeTrigger[] | undefined;
 }
 
@@ -79,13 +79,12 @@ export interface MemberView {
   readonly revertConflict?: RevertConflict | undefined;
   /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
   readonly isExpired?: true | undefined;
-  /** Somebody's object that the approval of the plan does not cover: it came, or another took its place, after the start. */
+  /** Another client's object that the approval of the plan does not cover: it came, or replaced another, after the start. */
   readonly isUnapproved?: true | undefined;
   /** Why it cannot be written yet: kind not served, namespace not there. Undefined when it can. */
   readonly blockedBy?: Why | undefined;
 }
 
-/** What would be done to an object. */
 export type PreviewAction =
   | "create"
   | "update"
@@ -96,11 +95,10 @@ export type PreviewAction =
   | "delete"
   | "deferred";
 
-/** What was asked of the server before the first write. */
 export interface Preflight {
   readonly issues: readonly Issue[];
   readonly missingPermissions: readonly Permission[];
-  /** Questions that could not be answered just now. */
+  /** Checks that could not be decided just now. */
   readonly undecided: readonly string[];
   readonly retryAfterMs: number;
   /** Uids of the objects that would be adopted. */
@@ -123,5 +121,4 @@ export interface Leftover {
   readonly protectedBy?: string | undefined;
 }
 
-/** What a plan can wait for that is not an object of its own. */
 export type WakeTrigger = "kinds" | "permissions" | "namespaces" | "plans" | "admission";

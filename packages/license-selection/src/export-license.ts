@@ -71,7 +71,7 @@ function signatureField(data: Readonly<Record<string, string>>, key: string): Js
   return Object.hasOwn(data, key) ? { signature: data[key] } : {};
 }
 
-/** What the file said besides; unreadable ones count for nothing. */
+/** Other content of the file; unreadable content is ignored. */
 function remainderOf(data: Readonly<Record<string, string>>): JsonObject {
   try {
     const remainder: unknown = JSON.parse(data[LICENSE_REMAINDER_KEY] ?? "{}");

@@ -36,7 +36,7 @@ export type LicenseVerdict =
   | "Selected"
   | "Kept";
 
-/** What the engine runs under. */
+/** The license that the engine runs under. */
 export interface CurrentLicense {
   /** Undefined where there is none. */
   readonly uid?: string;
@@ -48,12 +48,12 @@ export interface CurrentLicense {
   readonly isActive: boolean;
 }
 
-/** What is known of a cluster. */
+/** Facts about a cluster. */
 export interface LicensedCluster {
   /** From its label: only this type; `invalid` for a word that we do not know. */
   readonly desired?: DesiredLicense | "invalid" | undefined;
   readonly allowsDowngrade: boolean;
-  /** What happens once its license is gone or expired. */
+  /** Behavior once its license is deleted or expired. */
   readonly onLoss: "Keep" | "RevertToBasic";
   /** Oldest version among its nodes; undefined while unknown. */
   readonly minVersion?: string | undefined;
@@ -76,7 +76,7 @@ export interface JudgeContext {
   readonly versions: VersionLimits;
 }
 
-/** What the oldest node of a cluster takes; no limits while its version is unknown. */
+/** Limits of the oldest node of a cluster; none while its version is unknown. */
 export interface VersionLimits {
   readonly newestFormat: number;
   readonly takesEnterprise: boolean;
@@ -132,7 +132,7 @@ function parentProblem(candidate: LicenseCandidate, context: JudgeContext): Lice
 const standardRank = licenseTypeRank("standard");
 const platinumRank = licenseTypeRank("platinum");
 
-/** What the engine would refuse, or break on. */
+/** A license that the engine would refuse, or break on. */
 function engineFault(candidate: LicenseCandidate, context: JudgeContext): LicenseVerdict | undefined {
   const { desired } = context.cluster;
   if (desired !== undefined && desired !== candidate.type) return "TypeMismatch";
@@ -152,7 +152,7 @@ function securityProblem(
   { type }: LicenseCandidate,
   { transportTls, security, fips }: LicensedCluster,
 ): LicenseVerdict | undefined {
-  // Asked for every cluster and license: looked up only where it matters.
+  // Evaluated for every cluster and license: looked up only where it matters.
   if (transportTls !== false && fips !== true) return undefined;
   const rank = licenseTypeRank(type);
   if (rank < standardRank) return undefined;
@@ -228,7 +228,7 @@ function loserVerdict(loser: LicenseCandidate, { rank, endMs }: Standard): Licen
   return gainedMs < 0 ? "ShorterValidity" : "TieBreak";
 }
 
-/** What losers are measured by. */
+/** The license that rejected candidates are compared with. */
 interface Standard {
   readonly rank: number;
   readonly endMs: number;

@@ -26,7 +26,7 @@ export interface LicenseCandidate {
   readonly scopeProblem?: "WrongNamespace" | "NamespaceNotAllowed" | "ClusterNotRunning";
   /** Version of the license format, from the signature. */
   readonly formatVersion?: number | undefined;
-  /** False if the cluster would exceed what the license covers. Not asked of the license that a cluster runs under. */
+  /** False if the cluster would exceed what the license covers. Not checked for the license that a cluster runs under. */
   readonly hasCapacity?: boolean;
   readonly isPinned?: boolean;
 }
@@ -36,7 +36,7 @@ export function effectiveExpiryMs({ expiryMs, parent }: LicenseCandidate): numbe
   return parent === undefined ? expiryMs : Math.min(expiryMs, parent.expiryMs);
 }
 
-/** Candidates in the one order that everybody uses, best first. Sort once, select for many clusters. */
+/** Candidates in the common order, best first. Sort once, select for many clusters. */
 export type RankedCandidates = readonly LicenseCandidate[] & { readonly isRanked: true };
 
 /** Higher type, later expiry, later start, smaller uid, smaller source. */

@@ -40,7 +40,7 @@ export type StackFileFields = z.output<typeof stackFields>;
 /** The fields of an enterprise license in a vendor's file. */
 export type EnterpriseFileFields = z.output<typeof enterpriseFields>;
 
-/** What a vendor's file holds, or why it cannot be used. `whole` is the file as it is. */
+/** Content of a vendor's file, or why it cannot be used. `whole` is the file as it is. */
 export type LicenseFile =
   | { readonly kind: "enterprise"; readonly license: EnterpriseFileFields; readonly whole: JsonObject }
   | { readonly kind: "stack"; readonly license: StackFileFields; readonly whole: JsonObject }

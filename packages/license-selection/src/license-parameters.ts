@@ -1,4 +1,4 @@
-/** What the choice of a license depends on besides licenses and cluster. */
+/** Parameters of the choice of a license besides licenses and cluster. */
 export interface LicenseParameters {
   /** A license is preferred once it has been valid for so long. */
   readonly startMarginMs: number;
@@ -14,7 +14,7 @@ export interface LicenseParameters {
   readonly reservationGraceMs: number;
   /** So many days before the expiry of a license there is an event. */
   readonly warnDays: readonly number[];
-  /** Bounds of any sleep. Node fires timers above 24.8 days at once. */
+  /** Bounds of any sleep. Node fires timers above 24.8 days immediately. */
   readonly minSleepMs: number;
   readonly maxSleepMs: number;
   /** So long after its start a server may still call a license invalid: its clock may be behind. */

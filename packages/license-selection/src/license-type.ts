@@ -1,6 +1,6 @@
 import { type LicenseType, licenseTypes } from "@quartermaster/api/licensing";
 
-/** What the label `k8s.elastic.co/desired-license` may say. */
+/** Values of the label `k8s.elastic.co/desired-license`. */
 export type DesiredLicense = LicenseType | "basic";
 
 /** Names of older servers. */

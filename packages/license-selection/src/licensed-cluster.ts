@@ -8,7 +8,7 @@ import {
 import type { CurrentLicense, LicensedCluster } from "./judge-candidate.ts";
 import { readDesiredLicense } from "./license-type.ts";
 
-/** What a cluster says about licenses: its wishes, and what the search domain reports of its engine. */
+/** The facts of a cluster about licenses: its spec, and what the search domain reports of its engine. */
 export function licensedCluster(
   cluster: Pick<ElasticsearchCluster, "metadata" | "spec" | "status">,
 ): LicensedCluster {
@@ -25,7 +25,7 @@ export function licensedCluster(
   };
 }
 
-/** What happened to its licenses before. */
+/** History of its licenses. */
 function history({
   rejected = [],
   lostSince = "",
@@ -50,7 +50,7 @@ function settings({
   };
 }
 
-/** What the engine runs under by the cluster's status; undefined if it could not be asked. */
+/** The engine's license by the cluster's status; undefined if it could not be queried. */
 function currentLicense({ status }: Pick<ElasticsearchCluster, "status">): CurrentLicense | undefined {
   const license = status?.license;
   if (license === undefined) return { type: "missing", isActive: false };

@@ -2,7 +2,6 @@ import { type JudgeContext, marginsOf } from "./judge-candidate.ts";
 import { effectiveExpiryMs, type LicenseCandidate, type RankedCandidates } from "./license-candidate.ts";
 import { dayMs } from "./license-parameters.ts";
 
-/** What a wake-up depends on. */
 export interface WakeRequest extends JudgeContext {
   readonly candidates: RankedCandidates;
   /** The license that the cluster runs under, or is to. */

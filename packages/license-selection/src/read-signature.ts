@@ -27,7 +27,7 @@ export type SignatureRead =
     }
   | { readonly kind: "fault"; readonly problem: LicenseProblem; readonly message: string };
 
-/** What is read, and for whom. */
+/** A signature to read, and its license. */
 export interface SignatureRequest {
   readonly ref: SignatureRef;
   /** Namespace of the license. */

@@ -14,7 +14,7 @@ import { type LicenseParameters, licenseParameters } from "./license-parameters.
 import { licenseTypeRank } from "./license-type.ts";
 import { nextLicenseWake } from "./next-license-wake.ts";
 
-/** What is chosen from. */
+/** Input of the choice. */
 export interface SelectionRequest {
   readonly nowMs: number;
   readonly cluster: LicensedCluster;
@@ -37,7 +37,7 @@ export type SelectionReason =
   | "CurrentUnknown"
   | "SourceLost";
 
-/** What a cluster is to run under. */
+/** The license for a cluster. */
 export type LicenseChoice =
   /** This license: apply it unless the engine has it. */
   | { readonly kind: "use"; readonly candidate: LicenseCandidate }
@@ -59,7 +59,7 @@ export interface LicenseSelection {
 }
 
 /**
- * Chooses the license of a cluster. Pure and total: the same question has the same answer in the license controller, in the search
+ * Chooses the license of a cluster. Pure and total: the same input has the same result in the license controller, in the search
  * domain and in `qm license explain`. Never leaves a valid license for an invalid one, nor for a lower type without a rule that
  * says so.
  *
@@ -206,12 +206,12 @@ function keptCandidate({ candidates, verdicts, currentAt }: Query): LicenseCandi
     : undefined;
 }
 
-/** Somebody wants the lower type, or nothing but it is left. */
+/** The lower type is requested, or nothing else is left. */
 function isRequested({ cluster, currentAt, isPinned }: Query): boolean {
   return cluster.desired !== undefined || isPinned || currentAt < 0;
 }
 
-/** The guard: to a lower type only where somebody permits it, or the current license is about to end. */
+/** The guard: to a lower type only where the author permits it, or the current license is about to end. */
 function mayDowngrade(question: Query, current: CurrentLicense, winner?: LicenseCandidate): boolean {
   const { cluster, nowMs, parameters } = question;
   if (nowMs >= currentExpiryMs(question, current) - parameters.handoverLeadMs && winner !== undefined)
@@ -219,7 +219,7 @@ function mayDowngrade(question: Query, current: CurrentLicense, winner?: License
   return cluster.allowsDowngrade && (winner === undefined || isRequested(question));
 }
 
-/** Basic is only started where the label asks for it. */
+/** Basic is only started where the label requests it. */
 function decideBasic(question: Query, current: CurrentLicense): Decision {
   if (current.type === "basic") return keep("AsDesired");
   if (isCurrentValid(question, current) && !question.cluster.allowsDowngrade) return keep("DowngradeBlocked");
@@ -256,7 +256,7 @@ function decideTrial(question: Query, current: CurrentLicense): Decision {
     : keep("DowngradeBlocked");
 }
 
-/** Its license has ended, or its object has been gone for longer than the grace. */
+/** Its license has ended, or its object was deleted longer ago than the grace period. */
 function isLost(question: Query, current: CurrentLicense, isValid: boolean): boolean {
   const { cluster, nowMs, parameters, currentAt } = question;
   if (current.type === "basic" || current.type === "missing") return false;

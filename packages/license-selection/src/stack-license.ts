@@ -38,7 +38,7 @@ function signatureProblem(signature: SignatureRead): LicenseCandidate["problem"]
   return signature.kind === "fault" ? signature.problem : undefined;
 }
 
-/** What the schema lets pass and no server takes. */
+/** Values that the schema accepts and no server does. */
 function isMalformed(spec: StackLicenseSpec, signature: SignatureRead): boolean {
   const { type, issueDate, startDate = issueDate, expiryDate, maxResourceUnits } = spec;
   if (startDate >= expiryDate || issueDate > expiryDate) return true;

@@ -18,7 +18,7 @@ export class KnownClusters {
     return [...(this.#byGroup.get(group)?.values() ?? [])];
   }
 
-  /** Forgets what is gone, once that is much. */
+  /** Forgets what no longer exists, once that is much. */
   prune<O extends KubeObject>(
     store: Pick<ReadStore<O>, "list">,
     groupsOf: (object: Live<O>) => readonly string[],

@@ -8,7 +8,7 @@ import {
 import { readDesiredLicense } from "@quartermaster/license-selection";
 import type { DomainSeries, KubeObject } from "@quartermaster/runtime";
 
-/** What the controllers' watches hold, asked whenever the page is. */
+/** Objects in the controllers' watches, read with each scrape. */
 export interface LicensingMetrics {
   readonly clusters: () => readonly ElasticsearchCluster[];
   readonly licenses: () => readonly ClusterLicense[];

@@ -12,7 +12,7 @@ const own = [clusterLicense, enterpriseLicense, licenseAssociation].map(({ kind 
 const needed: readonly DomainPermission[] = [
   {
     reason:
-      "Clusters that get licenses: their wishes, their size, and what the search domain reports of their engines.",
+      "Clusters that get licenses: their spec, their size, and what the search domain reports of their engines.",
     apiGroups: [LICENSING_GROUP],
     resources: [elasticsearchCluster.kind.plural, ...own],
     verbs: ["get", "list", "watch"],
@@ -49,7 +49,7 @@ const needed: readonly DomainPermission[] = [
   },
 ];
 
-/** What licensing needs of the operator's identity: in a file of its own, because it runs only where somebody asks for it. */
+/** Permissions that licensing needs of the operator's identity: in a file of its own, because the domain is optional. */
 export const licensingPermissions: readonly DomainPermission[] = needed.map((permission) => ({
   ...permission,
   isOptional: true,

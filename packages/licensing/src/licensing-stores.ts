@@ -38,7 +38,7 @@ export function poolLicenses({ licenseNamespace }: LicensingSettings): InformerR
 /** As much of a store as is needed. */
 export type Lookup<O extends KubeObject> = Pick<ReadStore<O>, "get" | "list" | "listBy">;
 
-/** What the controllers of licensing read, from their stores. */
+/** Stores of the controllers of licensing. */
 export interface LicensingStores {
   readonly clusters: Lookup<ElasticsearchCluster>;
   readonly licenses: Lookup<ClusterLicense>;
@@ -143,7 +143,6 @@ function sinceOf({ association: { spec, metadata } }: Allocation): string {
   return `${spec.source?.since ?? ""} ${metadata.namespace}/${metadata.name}`;
 }
 
-/** What all clusters but one need of a license. */
 export function needOfOthers(
   allocations: readonly Allocation[],
   { metadata: { uid, namespace } }: Live<ElasticsearchCluster>,

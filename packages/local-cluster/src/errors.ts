@@ -18,7 +18,7 @@ export type LocalClusterErrorCode =
   | "ToolFailed"
   | "UnsupportedVersion";
 
-/** What went wrong, in one sentence, and what the person can do about it, in another. */
+/** An error in one sentence, and its remedy for the user in another. */
 export class LocalClusterError extends Error {
   override readonly name = "LocalClusterError";
   readonly code: LocalClusterErrorCode;

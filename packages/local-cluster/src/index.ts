@@ -30,4 +30,4 @@ export type { PausableRelay } from "./relay/pausable-relay.ts";
 export { LocalClusterError } from "./errors.ts";
 export type { LocalClusterErrorCode } from "./errors.ts";
 export { createCa } from "./pki/cluster-credentials.ts";
-export type { CertificateAuthority, IssuedRequest } from "./pki/cluster-credentials.ts";
+export type { ClusterCa, IssuedRequest } from "./pki/cluster-credentials.ts";

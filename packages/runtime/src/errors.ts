@@ -1,4 +1,4 @@
-/** What went wrong, as far as it changes what to do next. */
+/** Class of an error, as far as it changes what to do next. */
 export type ErrorClass =
   | "notFound"
   | "alreadyExists"
@@ -21,23 +21,23 @@ export interface InvalidCause {
   readonly message: string;
 }
 
-/** What the server says an error is about; e.g. the missing namespace when an object in it cannot be created. */
+/** Subject of an error by the server; e.g. the missing namespace when an object in it cannot be created. */
 export interface ErrorSubject {
   /** Plural name of the resource. */
   readonly resource: string;
   readonly name: string;
 }
 
-/** What is known about a failed request. */
+/** Facts about a failed request. */
 export interface ApiErrorFacts {
   readonly class: ErrorClass;
-  /** HTTP status, or undefined when no answer came. */
+  /** HTTP status, or undefined when no response came. */
   readonly status?: number | undefined;
   /** `reason` of the server's Status, e.g. `Conflict`. */
   readonly reason?: string | undefined;
   readonly causes?: readonly InvalidCause[] | undefined;
   readonly subject?: ErrorSubject | undefined;
-  /** What the server asked us to wait, already bounded. */
+  /** The delay that the server requested, already bounded. */
   readonly retryAfterMs?: number | undefined;
   /** False only when the server cannot have acted on the request; a write is then safe to repeat. */
   readonly mayHaveActed: boolean;
@@ -81,13 +81,13 @@ export function classify(error: unknown): ErrorClass {
 
 const externalClasses = { transient: "transient", refused: "forbidden", invalid: "invalid" } as const;
 
-/** What follows from a failure of a system other than the API server. */
+/** Class of a failure of a system other than the API server. */
 export type ExternalErrorClass =
-  /** It may pass by itself: no connection, a timeout, an overload. Retried with back-off, not shown at once. */
+  /** It may pass on its own: no connection, a timeout, an overload. Retried with back-off, not shown immediately. */
   | "transient"
   /** It refused us: credentials, permissions. Shown, and retried with back-off. */
   | "refused"
-  /** It cannot do what the spec asks for. Shown as stalled; a change of the spec is needed. */
+  /** It cannot do what the spec requests. Shown as stalled; a change of the spec is needed. */
   | "invalid";
 
 /** Facts about a failure of a system other than the API server. */
@@ -119,7 +119,6 @@ export class ExternalError extends Error {
   }
 }
 
-/** What is wrong with a cluster's configuration. */
 export type ConfigErrorCode =
   | "configNotFound"
   | "configUnreadable"

@@ -2,11 +2,11 @@
 export const reasons = {
   /** Everything is as declared. */
   settled: "Settled",
-  /** Nothing is under way because the object is stalled. */
+  /** Nothing is in progress because the object is stalled. */
   stalled: "Stalled",
   /** Nothing keeps the object from making progress. */
   progressing: "Progressing",
-  /** The API server refused what we asked for as malformed. */
+  /** The API server refused what we requested as malformed. */
   rejected: "Rejected",
   /** A permission is missing. */
   forbidden: "Forbidden",
@@ -16,7 +16,7 @@ export const reasons = {
   fieldConflict: "FieldConflict",
   /** An object that we do not own has the name of one that we would make. */
   nameTaken: "NameTaken",
-  /** What would have to be written is too large to be stored. */
+  /** The object to write is too large to be stored. */
   tooLarge: "TooLarge",
   /** The controller follows as many objects as it may. */
   followLimit: "FollowLimitReached",

@@ -27,7 +27,7 @@ export async function applyObject(
 /** Longest time that one reconcile begins to write objects. A cluster of 64 pools has 200 of them, and others wait for a worker. */
 const applyMs = 1_500;
 
-/** What was written is not written again: so the next reconcile goes on where this one ends. */
+/** Written objects are not written again, so the next reconcile continues where this one ends. */
 function assertTime({ seen, nowMs }: PerformContext): void {
   if (seen === undefined || nowMs() - seen.readAtMs <= applyMs) return;
   const message = "apply: the other objects are written by the next reconcile";

@@ -16,7 +16,6 @@ import { podNames, type SearchCluster } from "./model/search-cluster.ts";
 import { needsRepositories } from "./repositories/repositories-lane.ts";
 import { type Material, type PodFacts, saysReady, type Seen } from "./seen.ts";
 
-/** What sampling needs. */
 export interface SamplingOptions {
   readonly sampler: EngineSampler;
   readonly nowMs: () => number;
@@ -57,7 +56,7 @@ export function keepEngineSampling(
   return sampler.bounded(client);
 }
 
-/** What the engine said. Of a cluster that has formed, after its first sample: a new operator must not take it for one that is silent. */
+/** Facts of the engine. Of a cluster that has formed, after its first sample: a new operator must not take it for one that is silent. */
 export async function engineFacts(
   { cluster, status }: Observed,
   { sampler }: SamplingOptions,
@@ -67,7 +66,7 @@ export async function engineFacts(
     : await sampler.firstFacts(cluster.uid);
 }
 
-/** What every decision about a node that goes away needs: what is sampled for it, and what is read again before it is carried out. */
+/** Facts for every decision about a node that goes away: they are sampled for it, and read again before it is carried out. */
 export const forOperations = [
   "nodes",
   "coordination",
@@ -79,8 +78,8 @@ export const forOperations = [
 ] as const satisfies readonly (SampledCluster["facts"] extends ReadonlySet<infer Fact> ? Fact : never)[];
 
 /**
- * What the sampler has to ask, and how often. A cluster that is as declared is asked for its health alone; whatever is missing,
- * unready, unmarked or not reported yet makes it ask who is a member and who votes; nodes that go away make it ask everything.
+ * The sampler's queries and their interval. A cluster that is as declared is queried for its health alone; whatever is missing,
+ * unready, unlabeled or not reported yet makes it query members and voters; nodes that go away make it query everything.
  */
 function requiredFacts(seen: Known): Pick<SampledCluster, "isOpen" | "facts"> {
   if (seen.status.clusterUuid === undefined) return { isOpen: true, facts: new Set(["identities"]) };
@@ -119,7 +118,7 @@ function isReported({ status, pods, volumes }: Known, name: string): boolean {
   return reported.podUid === pod.uid && (volume === undefined || belongsToEngine(volume, status.clusterUuid));
 }
 
-/** Where the engine is, once there is somebody to ask and a key to ask with. */
+/** Address of the engine, once it has a node and we have credentials. */
 export function engineTarget(
   cluster: SearchCluster,
   material: Material,

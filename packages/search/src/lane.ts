@@ -18,19 +18,18 @@ type StatusField =
   | "repositories"
   | "clusterSettings";
 
-/** What a lane says of the world it is shown. */
 export interface LaneVerdict {
   readonly actions: readonly SearchAction[];
   readonly outcome: Outcome;
-  /** What must be in the status before anything follows from it; undefined takes it out. */
+  /** Intent that must be in the status before anything follows from it; undefined removes it. */
   readonly intent?: StatusIntent | undefined;
-  /** What of it is in the status although the writes failed (default: what was there before). */
+  /** Intent for the status although the writes failed (default: the earlier one). */
   readonly intentIfFailed?: StatusIntent | undefined;
   /** Who acts next, when it is not the operator. */
   readonly actor?: Actor | undefined;
 }
 
-/** One rule of a lane; the first that answers wins. */
+/** One rule of a lane; the first that decides wins. */
 export interface LaneRule {
   readonly name: string;
   readonly decide: (seen: Seen, now: Date) => LaneVerdict | undefined;
@@ -42,16 +41,15 @@ export interface SearchLane {
   readonly rules: readonly LaneRule[];
 }
 
-/** What a lane decided, and by which rule. */
 export interface LaneDecision extends LaneVerdict {
   readonly lane: string;
   readonly rule: string;
 }
 
-/** The answer of a lane where all is well. */
+/** The response of a lane where all is well. */
 export const nothingToDo: LaneVerdict = { actions: [], outcome: settled() };
 
-/** Asks a lane. A lane whose rules all pass has nothing to do. */
+/** Decides a lane. A lane whose rules all pass has nothing to do. */
 export function decideLane({ name, rules }: SearchLane, seen: Seen, now: Date): LaneDecision {
   for (const rule of rules) {
     const decision = rule.decide(seen, now);
@@ -60,7 +58,7 @@ export function decideLane({ name, rules }: SearchLane, seen: Seen, now: Date): 
   return { lane: name, rule: "nothingToDo", ...nothingToDo };
 }
 
-/** Somebody else acts next; events bring us back, and a slow look as a safety net. */
+/** Another client acts next; events bring us back, and a slow reconcile as a safety net. */
 export function awaits(
   reason: string,
   message: string,
@@ -69,14 +67,13 @@ export function awaits(
   return { actions, outcome: waiting({ reason, message }, retryAfterMs), actor };
 }
 
-/** How a wait goes on. */
+/** How a wait continues. */
 export interface WaitOptions {
   readonly actor: Actor;
   readonly actions?: readonly SearchAction[] | undefined;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What is declared is not carried out, and everything else is. */
 export function holds(reason: string, message: string): LaneVerdict {
   return { actions: [], outcome: held({ reason, message }), actor: "user" };
 }

@@ -17,7 +17,6 @@ export interface Children {
   readonly claims: readonly Live<PersistentVolumeClaim>[];
 }
 
-/** What is declared and what there is of it. */
 export type WorkloadSeen = Pick<
   Seen,
   | "object"
@@ -95,7 +94,7 @@ function imageIn(set: Live<StatefulSet> | undefined): string | undefined {
   return set?.spec.template.spec?.containers[0]?.image;
 }
 
-/** The pods that our StatefulSets made, by name. Labels alone prove nothing: a pod that somebody else labelled is not one of them. */
+/** The pods that our StatefulSets made, by name. Labels alone prove nothing: a pod that another client labelled is not one of them. */
 export function podFacts(
   pods: readonly Live<Pod>[],
   sets: ReadonlyMap<string, Live<StatefulSet>>,
@@ -147,7 +146,7 @@ function containersOf(status: Status): readonly ContainerStatus[] {
   return [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
 }
 
-/** What the scheduler says keeps the pod from running. */
+/** Reason of the scheduler why the pod does not run. */
 function unscheduledBecause(status: Status): string | undefined {
   const unscheduled = status?.conditions?.find(
     ({ type, status: is }) => type === "PodScheduled" && is === "False",
@@ -171,7 +170,7 @@ function crashOf(pod: string, status: Status): string | undefined {
   return crashes[0];
 }
 
-/** What the kubelet says keeps the pod from running. */
+/** Reason of kubelet why the pod does not run. */
 function stuckContainer(status: Status): string | undefined {
   const stuck = containersOf(status).flatMap(({ name, state }) => {
     const reason = state?.waiting?.reason;

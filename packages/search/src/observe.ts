@@ -32,7 +32,6 @@ import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
 import { clusterServices } from "./workload/cluster-services.ts";
 import { bootstrapKey } from "./workload/prepare.ts";
 
-/** What observing needs besides the cluster itself. */
 export interface ObserveOptions {
   readonly sampler: EngineSampler;
   readonly policy: OperatorPolicy;
@@ -134,7 +133,7 @@ function bootstrapListOf(
   return (live.data?.[bootstrapKey] ?? "").trim() === "" ? "empty" : "filled";
 }
 
-/** Names of ours that marked objects of others have. Unmarked ones are found when we write. */
+/** Names of ours that labeled objects of others have. Unlabeled ones are found when we write. */
 function takenNames(object: Live<ClusterObject>, cluster: SearchCluster, ctx: Context): readonly string[] {
   const wanted = [
     ...clusterServices(cluster).map(({ metadata }) => ({ kind: services, name: metadata.name })),

@@ -12,7 +12,7 @@ export const ownerLabels = {
   uid: `${prefix}cluster-uid`,
   /** Name of the pool, on pods and claims. */
   pool: `${prefix}pool`,
-  /** What an object is a part of, besides nodes: `dashboards`. */
+  /** The part of a cluster that an object belongs to, besides nodes: `dashboards`. */
   part: `${prefix}part`,
   /** `true` on claims and Secrets that the API server must not delete. */
   deletionProtected: `${prefix}deletion-protected`,
@@ -45,8 +45,8 @@ export function labelsOf({
 }
 
 /**
- * Whether an object without owner reference belongs to the cluster, or to one of the same name before it: what outlives a cluster on
- * purpose is taken over by the next. Only the operator may write these labels; the policy `search-marks` sees to that.
+ * Whether an object without owner reference belongs to the cluster, or to one of the same name before it: objects that outlive a cluster on
+ * purpose are taken over by the next. Only the operator may write these labels; the policy `search-marks` sees to that.
  */
 export function isKeptFor({ metadata }: KubeObject, { name }: Pick<SearchCluster, "name">): boolean {
   return metadata.labels?.[ownerLabels.cluster] === name && metadata.labels[ownerLabels.uid] !== undefined;

@@ -26,7 +26,7 @@ export interface PerformDeps {
   readonly wake: (ref: ObjectRef) => void;
 }
 
-/** What handlers of actions work with: one reconcile, the observation that its rules decided by, and the ways to write. */
+/** Context of action handlers: one reconcile, the observation that its rules decided by, and the ways to write. */
 export interface PerformContext extends Pick<PerformDeps, "nowMs" | "attempts" | "windows" | "observer"> {
   readonly ctx: Context;
   readonly cluster: SearchCluster;

@@ -28,7 +28,7 @@ export function pruneActions(
     }));
 }
 
-/** What is needed of an object to delete it later, and no other in its place. */
+/** The part of an object that is needed to delete it later, and no other in its place. */
 export function presentObject(kind: Kind, { metadata }: Live): PresentObject {
   const { name, uid, resourceVersion, deletionTimestamp } = metadata;
   return { kind, name, uid, resourceVersion, isTerminating: deletionTimestamp !== undefined };

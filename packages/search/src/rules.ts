@@ -99,7 +99,7 @@ const nameClash: ClusterRule = {
         ),
 };
 
-/** Lanes that go on while the author has paused the rest. */
+/** Lanes that continue while the author has paused the rest. */
 const lanesWhilePaused: readonly SearchLane[] = [heldNodesLane, certificatesLane, protectionLane];
 /** In the order in which their outcomes count. */
 const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
@@ -180,7 +180,7 @@ function recordOf(
   };
 }
 
-/** Once it is said that the cluster is ready, one more look ends what was asked of the engine only until then. */
+/** Once the cluster is reported ready, one more sample ends the queries that were needed only until then. */
 const afterReadyMs = 1_000;
 
 /** While any lane moves, the cluster is reconciling; what is stuck stands in the blockers. Stalled only when nothing else moves. */
@@ -192,7 +192,7 @@ function shown(decisions: readonly LaneDecision[]): readonly LaneDecision[] {
   );
 }
 
-/** First answer wins: the gate, then the lanes. */
+/** First response wins: the gate, then the lanes. */
 export const searchRules: readonly ClusterRule[] = [
   supersededByNewGroup,
   invalidSpec,

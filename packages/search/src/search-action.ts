@@ -23,7 +23,7 @@ export type SearchAction =
   | { readonly kind: "keepCa"; readonly name: string }
   | { readonly kind: "takeOverSecret"; readonly name: string; readonly uid: string }
   | CertificateOrder
-  /** Makes a node read its certificates again; what it serves then is for the next look to say. */
+  /** Makes a node read its certificates again; the next sample reads what it serves then. */
   | { readonly kind: "reloadCertificates"; readonly node: string; readonly layers: readonly TlsLayer[] }
   | {
       readonly kind: "annotateVolume";
@@ -32,7 +32,7 @@ export type SearchAction =
       readonly annotations: JsonObject;
     }
   | { readonly kind: "initSecurity"; readonly documents: SecurityDocuments }
-  /** Each by itself: one that the engine refuses keeps none of the others back. */
+  /** Each on its own: one that the engine refuses keeps none of the others back. */
   | { readonly kind: "putEntities"; readonly entities: readonly WantedEntity[] }
   | {
       readonly kind: "hashPassword";
@@ -50,7 +50,7 @@ export type SearchAction =
       readonly uid: string;
       readonly resourceVersion?: string | undefined;
     }
-  /** Deletes an object of ours that the spec no longer asks for; only as long as it is the spec of that generation. */
+  /** Deletes an object of ours that the spec no longer requests; only as long as it is the spec of that generation. */
   | {
       readonly kind: "prune";
       readonly resource: Kind;
@@ -75,7 +75,7 @@ export type SearchAction =
       readonly uid: string;
       readonly from: string;
     }
-  /** Takes our mark off an object that stays although the cluster goes. */
+  /** Removes our labels from an object that outlives the cluster. */
   | { readonly kind: "release"; readonly resource: Kind; readonly name: string; readonly uid: string }
   | {
       readonly kind: "putLicense";
@@ -83,17 +83,17 @@ export type SearchAction =
       readonly digest: string;
       readonly file: JsonObject;
       readonly startMs: number;
-      /** The engine is asked without acknowledgement first, because its warnings are to be seen. */
+      /** The engine is queried without acknowledgement first, because its warnings are to be seen. */
       readonly warnsFirst: boolean;
     }
   | {
       readonly kind: "startLicense";
       readonly type: "trial" | "basic";
       readonly digest: string;
-      /** The license that it takes the place of, where nobody asked for the type itself. */
+      /** The license that it takes the place of, where no one requested the type itself. */
       readonly from?: RevertedLicense;
     }
-  /** Asks for a larger volume; never for a smaller one. */
+  /** Requests a larger volume; never for a smaller one. */
   | {
       readonly kind: "growClaim";
       readonly pool: string;
@@ -116,7 +116,7 @@ export type SearchAction =
 /** The action of a kind. */
 export type ActionOf<Name extends SearchAction["kind"]> = Extract<SearchAction, { readonly kind: Name }>;
 
-/** What an operation does to the engine and to the cluster. Those that take something away are decided again on live reads. */
+/** Actions of an operation on the engine and on the cluster. Those that take something away are decided again on live reads. */
 export type OperationAction =
   | { readonly kind: "freezeAllocation"; readonly operation: string }
   | { readonly kind: "excludeNode"; readonly node: string }
@@ -179,7 +179,7 @@ export interface CertificateOrder {
   readonly dnsNames: readonly string[];
   readonly usages: readonly ("server" | "client")[];
   readonly durationMs: number;
-  /** What the author asked to renew certificates with; undefined if nothing. */
+  /** The author's request to renew certificates; undefined if there is none. */
   readonly requested: string | undefined;
 }
 

@@ -34,11 +34,10 @@ import type { Seen } from "./seen.ts";
 import type { OperatorPolicy } from "./spec-issues.ts";
 import { owned, watchedBy } from "./watched-by.ts";
 
-/** What a controller of search clusters needs. */
 export interface SearchControllerOptions {
   readonly kind: Kind<ClusterObject>;
   readonly connect: ConnectEngine;
-  /** How clusters' own Prometheus are asked (default: none answers). */
+  /** How clusters' own Prometheus are queried (default: none responds). */
   readonly request?: QueryPrometheus | undefined;
   readonly system: System;
   readonly policy: OperatorPolicy;
@@ -48,7 +47,7 @@ export interface SearchControllerOptions {
   readonly log: Log;
   /** Hooks for metrics (default: none). */
   readonly observer?: SearchObserver | undefined;
-  /** How often engines are looked at (default: each 30 s, and each 5 s while something is under way). */
+  /** How often engines are looked at (default: each 30 s, and each 5 s while something is in progress). */
   readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs"> | undefined;
   /** Hashes passwords, for all controllers of a process. */
   readonly hasher: PasswordHasher;
@@ -148,7 +147,7 @@ function isOlderGroup({ group }: Kind): boolean {
   return group === opsterOpenSearchCluster.kind.group;
 }
 
-/** What is to be known of the object of the same name in the other group. */
+/** Facts about the object of the same name in the other group. */
 function groupsOf(kind: Kind): Pick<ObserveOptions, "isSuperseded" | "predecessorOf"> {
   const isNewerGroup = kind.group === openSearchCluster.kind.group;
   return {

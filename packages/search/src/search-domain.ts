@@ -11,7 +11,7 @@ import { searchPermissions } from "./search-permissions.ts";
 import { PasswordHasher } from "./security-content/password-hasher.ts";
 import { officialHosts } from "./workload/workload-issues.ts";
 
-/** What an operator may decide about the domain. */
+/** Options of the domain for an operator. */
 export interface SearchDomainOptions {
   /** How engines are reached (default: by REST, at the addresses of their pods). */
   readonly connect?: ConnectEngine | undefined;

@@ -86,7 +86,7 @@ function stalledMetrics(
   series.gauge(
     {
       name: "quartermaster_search_cluster_stalled",
-      help: "Whether the operator cannot go on with a search cluster until a person acts",
+      help: "Whether the operator cannot continue with a search cluster until a user acts",
       labels: { cluster: bounded },
     },
     () =>

@@ -21,7 +21,7 @@ const needed: readonly DomainPermission[] = [
   },
   {
     reason:
-      "By this verb, in the whole cluster, config/policy/search-marks.yaml recognizes who may mark Secrets and volumes.",
+      "By this verb, in the whole cluster, config/policy/search-marks.yaml recognizes who may label Secrets and volumes.",
     apiGroups: [openSearchCluster.kind.group],
     resources: [openSearchCluster.kind.plural],
     verbs: ["operate"],
@@ -52,13 +52,13 @@ const needed: readonly DomainPermission[] = [
   },
   {
     reason:
-      "Certificates and passwords of clusters, and Secrets that their specs name. Only marked ones are kept in memory.",
+      "Certificates and passwords of clusters, and Secrets that their specs name. Only labeled ones are kept in memory.",
     apiGroups: [""],
     resources: ["secrets"],
     verbs: ["get", "list", "watch", "create", "patch", "delete"],
   },
   {
-    reason: "Volumes: marked with what they hold, deleted only where the author asked for it.",
+    reason: "Volumes: labeled with their content, deleted only where the author requested it.",
     apiGroups: [""],
     resources: ["persistentvolumeclaims"],
     verbs: ["get", "list", "watch", "patch", "delete"],
@@ -82,7 +82,7 @@ const needed: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "create", "patch"],
   },
   {
-    reason: "Scrapes, alert rules and, where asked for, Prometheus and Alertmanager of monitored clusters.",
+    reason: "Scrapes, alert rules and, where requested, Prometheus and Alertmanager of monitored clusters.",
     apiGroups: ["monitoring.coreos.com"],
     resources: ["servicemonitors", "prometheusrules", "prometheuses", "alertmanagers"],
     verbs: ["get", "list", "watch", "create", "patch", "delete"],
@@ -113,7 +113,7 @@ const needed: readonly DomainPermission[] = [
   },
 ];
 
-/** What search clusters need of the operator's identity: in a file of their own, because they run only where somebody asks for them. */
+/** Permissions that search clusters need of the operator's identity: in a file of their own, because the domain is optional. */
 export const searchPermissions: readonly DomainPermission[] = needed.map((permission) => ({
   ...permission,
   isOptional: true,

@@ -21,7 +21,7 @@ import type { FollowedInputs } from "./workload/pool-inputs-hash.ts";
 /** The status of a cluster, as far as it was written before. */
 export type ClusterStatus = NonNullable<ClusterObject["status"]>;
 
-/** Whether it was said that the cluster is as declared. */
+/** Whether the cluster was reported as declared. */
 export function saysReady({ conditions = [] }: Partial<ClusterStatus>): boolean {
   return conditions.some(({ type, status }) => type === "Ready" && status === "True");
 }
@@ -44,7 +44,7 @@ export interface Seen extends ReadCluster {
   readonly status: Partial<ClusterStatus>;
   /** An object of the same name in the newer group acts instead. */
   readonly isSuperseded: boolean;
-  /** What that object has to take over from this one. */
+  /** Objects that it has to take over from this one. */
   readonly leftToHeir: readonly PresentObject[];
   /** The object of the same name in the older group. */
   readonly predecessor: Predecessor | undefined;
@@ -77,7 +77,7 @@ export interface PodFacts {
   readonly ip: string | undefined;
   readonly isReady: boolean;
   readonly isTerminating: boolean;
-  /** What it was started with. */
+  /** Hash of the inputs that it was started with. */
   readonly inputsHash: string | undefined;
   /** Why it does not run, as the kubelet or the scheduler say. */
   readonly trouble: string | undefined;
@@ -91,7 +91,7 @@ export interface PodFacts {
   readonly unreadySinceMs: number | undefined;
 }
 
-/** A Secret whose name is ours: what it holds, or that it is somebody else's. */
+/** A Secret whose name is ours: what it holds, or that it is another client's. */
 export interface SecretFact {
   readonly name: string;
   readonly state: "missing" | "ours" | "kept" | "foreign";
@@ -107,7 +107,7 @@ export interface Material {
   >;
   /** Certificates that the author supplies, with their keys. */
   readonly supplied: ReadonlyMap<"transport" | "http", CertifiedKey>;
-  /** Authorities of certificates that the author supplies, PEM; also of those that nodes still serve. */
+  /** CAs of certificates that the author supplies, PEM; also of those that nodes still serve. */
   readonly foreignTrust: readonly string[];
   /** Those of them that clients meet. */
   readonly foreignHttpTrust: readonly string[];
@@ -143,7 +143,7 @@ export interface FileRealmMaterial {
   readonly files: SecretFact;
 }
 
-/** Certificates that an authority signs. */
+/** Certificates that a CA signs. */
 export type CertificateName = "transport" | "http" | "admin" | "dashboards" | "monitoring";
 
 /** An account. */

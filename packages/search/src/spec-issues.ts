@@ -4,7 +4,6 @@ import type { SearchCluster, SpecIssue } from "./model/search-cluster.ts";
 import { repositoryIssues, type RepositoryPolicy } from "./repositories/repository-issues.ts";
 import { workloadIssues, type WorkloadPolicy } from "./workload/workload-issues.ts";
 
-/** What the operator's settings allow to authors. */
 export interface OperatorPolicy extends WorkloadPolicy, RepositoryPolicy {
   /** Where the operator runs (default: outside of the cluster). */
   readonly operatorNamespace?: string | undefined;

@@ -27,7 +27,7 @@ export function watchedBy({ group }: Kind): readonly MappedSource[] {
   ];
 }
 
-/** Only what bears our mark is kept in memory. */
+/** Only objects with our labels are kept in memory. */
 export function owned<O extends KubeObject>(kind: Kind<O>): InformerRequest<O> {
   const projection = storedData.get(kind.kind);
   return { kind, labelSelector: ownerLabels.cluster, ...(projection === undefined ? {} : { projection }) };

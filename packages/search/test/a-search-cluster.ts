@@ -17,7 +17,7 @@ const generated: TlsSettings = {
   renewBeforeMs: undefined,
 };
 
-/** No wishes at all. */
+/** No settings at all. */
 export const noSettings: PodSettings = {
   labels: {},
   annotations: {},
@@ -100,7 +100,7 @@ export function aSearchCluster(changes: Partial<SearchCluster> = {}): SearchClus
   };
 }
 
-/** Dashboards as a spec that says nothing else asks for it. */
+/** Dashboards as a spec that says nothing else requests it. */
 export function aDashboards(changes: Partial<DashboardsSettings> = {}): DashboardsSettings {
   return {
     version: "2.19.4",
@@ -119,7 +119,7 @@ export function aDashboards(changes: Partial<DashboardsSettings> = {}): Dashboar
   };
 }
 
-/** Monitoring as a spec that says nothing else asks for it. */
+/** Monitoring as a spec that says nothing else requests it. */
 export function aMonitoring(changes: Partial<MonitoringSettings> = {}): MonitoringSettings {
   const part = (image: string): MonitoringSettings["stack"]["parts"]["grafana"] => ({
     image: { name: image, pullSecrets: [] },

@@ -75,7 +75,7 @@ const bundles = [bundle.kind.plural, clusterBundle.kind.plural];
 const sharedGroup = sharedSecrets.group;
 const sharedPlurals = [sharedSecrets.plural, sharedConfigMaps.plural];
 
-/** What these controllers do with the operator's identity. */
+/** Permissions of these controllers with the operator's identity. */
 export const bundlePermissions: readonly DomainPermission[] = [
   {
     reason: "Bundles: what is shared, and whether one is injected without being named.",

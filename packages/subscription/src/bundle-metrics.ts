@@ -5,7 +5,7 @@ import { conditionTypes } from "./bundle-reasons.ts";
 import { seriesPrefix } from "./injection-metrics.ts";
 import { isAlwaysInjected } from "./injection/decide-injection.ts";
 
-/** The bundles that the controllers' watches hold, asked whenever the page is. */
+/** The bundles in the controllers' watches, read with each scrape. */
 export interface BundleMetrics {
   readonly bundles: () => readonly Bundle[];
   readonly clusterBundles: () => readonly ClusterBundle[];
@@ -40,7 +40,7 @@ function text(isTrue: boolean): "true" | "false" {
 }
 
 /**
- * Registers whether each webhook configuration trusts the authorities that are published, and is as it should be otherwise. Only who
+ * Registers whether each webhook configuration trusts the CAs that are published, and is as it should be otherwise. Only who
  * keeps the configurations has series: the leader.
  */
 export function syncMetrics(series: DomainSeries): (name: string, state: KeptState) => void {

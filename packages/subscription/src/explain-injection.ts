@@ -15,9 +15,9 @@ import { decideInjection } from "./injection/decide-injection.ts";
 import { viewPod } from "./injection/pod-view.ts";
 import { readSubscriptionSettings, type SubscriptionSettings } from "./subscription-settings.ts";
 
-/** What is read, and with whose permissions. */
+/** The pod to explain, and the permissions for reads. */
 export interface ExplainOptions {
-  /** Reads bundles and keys, and asks for the access of the pod's service account. */
+  /** Reads bundles and keys, and requests the access of the pod's service account. */
   readonly client: Client;
   /** Where the pod would be created. */
   readonly namespace: string;
@@ -29,12 +29,12 @@ export interface ExplainOptions {
   readonly settings?: SubscriptionSettings | undefined;
 }
 
-/** What the webhook would answer. */
+/** The webhook's response. */
 export interface InjectionExplanation {
   readonly result: "injected" | "skipped" | "rejected";
   /** Why it is rejected; `none` otherwise. */
   readonly reason: string;
-  /** What the API server would print; empty unless it is rejected. */
+  /** The API server's message; empty unless the pod is rejected. */
   readonly message: string;
   readonly warnings: readonly string[];
   readonly patch: readonly JsonPatchOperation[];

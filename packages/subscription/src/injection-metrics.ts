@@ -15,7 +15,7 @@ export interface InjectionObserver {
   reviewed(response: AccessDecision): void;
 }
 
-/** What is asked whenever the page is. */
+/** Values that are read whenever the page is. */
 export interface InjectionMetrics {
   readonly serving: WebhookServing;
   readonly wallMs: () => number;
@@ -38,7 +38,7 @@ export function injectionMetrics(series: DomainSeries, metrics: InjectionMetrics
   });
   const reviewed = series.counter({
     name: `${seriesPrefix}_sar_total`,
-    help: "Questions whether an account may use a ClusterBundle, by answer and by whether it was known already",
+    help: "Reviews whether an account may use a ClusterBundle, by decision and by whether it was cached",
     labels: { result: ["allowed", "denied", "error"], cached: ["true", "false"] },
   });
   readMetrics(series, metrics);

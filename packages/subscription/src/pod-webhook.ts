@@ -21,10 +21,9 @@ import { type InjectionDecision, skipped } from "./injection/injection-decision.
 import { viewPod } from "./injection/pod-view.ts";
 import type { SubscriptionSettings } from "./subscription-settings.ts";
 
-/** Where the API server asks about pods. */
+/** Path of the pod webhook. */
 export const podWebhookPath = "/subscription/pods";
 
-/** What the webhook is made of. */
 export interface PodWebhookOptions {
   readonly host: Pick<DomainHost, "transport" | "system" | "series" | "namespace">;
   readonly stores: WebhookStores;
@@ -35,7 +34,7 @@ export interface PodWebhookOptions {
   readonly excludedNamespaces: readonly string[];
 }
 
-/** The route that answers for pods: facts, then a pure decision. What fails is thrown, and the failure policy decides. */
+/** The route for pods: facts, then a pure decision. Failures are thrown, and the failure policy decides. */
 export function podWebhook(options: PodWebhookOptions): WebhookRoute {
   const { host, stores, serving, settings, excludedNamespaces } = options;
   const { transport, system, series, namespace } = host;

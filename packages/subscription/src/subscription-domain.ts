@@ -8,7 +8,7 @@ import { podWebhook } from "./pod-webhook.ts";
 import { readSubscriptionSettings, type SubscriptionSettings } from "./subscription-settings.ts";
 import { webhookEntries, webhookNames } from "./webhook-entries.ts";
 
-/** What an operator may decide about the domain. */
+/** Options of the domain for an operator. */
 export interface SubscriptionDomainOptions {
   /** (default: the defaults of the configuration file) */
   readonly settings?: SubscriptionSettings | undefined;
@@ -95,7 +95,7 @@ const webhookPermissions: readonly DomainPermission[] = [
   },
   {
     role: "webhook",
-    reason: "When permissions change, answers to that question are forgotten at once. Only metadata is read.",
+    reason: "When permissions change, cached reviews are dropped immediately. Only metadata is read.",
     apiGroups: [rbacGroup],
     resources: ["roles", "rolebindings", "clusterroles", "clusterrolebindings"],
     verbs: ["list", "watch"],

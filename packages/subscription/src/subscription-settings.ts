@@ -28,9 +28,9 @@ export interface SubscriptionSettings {
   readonly repoLayout: "auto" | "directory" | "files";
   /** Whether a pod may have Bundles and ClusterBundles. */
   readonly mixedScopes: "Allow" | "Reject";
-  /** What happens to a pod whose service account may not use an always-inject ClusterBundle. */
+  /** Policy for a pod whose service account may not use an always-inject ClusterBundle. */
   readonly accessPolicy: "Skip" | "Reject";
-  /** What happens when an always-inject bundle has a key that another bundle has too. */
+  /** Policy when an always-inject bundle has a key that another bundle has too. */
   readonly conflictPolicy: "Reject" | "Skip";
   /** Roles of ClusterBundles without `aggregateToClusterRoles`. */
   readonly defaultClusterRoles: readonly string[];

@@ -5,7 +5,7 @@ import { annotations } from "./injection/annotations.ts";
 import { criticalClasses } from "./injection/pod-view.ts";
 import { podWebhookPath } from "./pod-webhook.ts";
 
-/** Which pods the webhooks are asked about. */
+/** Which pods the webhooks are called for. */
 export interface WebhookEntriesOptions {
   /** Pods of these namespaces never reach the webhook. */
   readonly excludedNamespaces: readonly string[];
@@ -16,7 +16,7 @@ export interface WebhookEntriesOptions {
 }
 
 /**
- * Two configurations. The first always has its webhooks: pods that name a bundle fail while no replica answers, all others do not. The
+ * Two configurations. The first always has its webhooks: pods that name a bundle fail while no replica responds, all others do not. The
  * second has one only while a bundle has the always-inject label, and only for the namespaces concerned: it costs every new pod a call.
  */
 export function webhookEntries(options: WebhookEntriesOptions): readonly WebhookConfigurationSpec[] {
@@ -74,12 +74,12 @@ function namespacesIn(bundles: ReadStore | undefined): readonly string[] {
   return [...new Set(labelled)].toSorted();
 }
 
-/** With more of them, the API server is asked about pods of all namespaces: the list is a part of one object. */
+/** With more of them, the API server calls us for pods of all namespaces: the list is a part of one object. */
 const namespaceLimit = 2_000;
 
 type Common = Pick<WebhookSpec, "path" | "sideEffects" | "reinvocationPolicy" | "namespaceSelector">;
 
-/** Asked again when a later webhook adds containers: they get the mounts too. */
+/** Queried again when a later webhook adds containers: they get the mounts too. */
 const always = { path: podWebhookPath, sideEffects: "None", reinvocationPolicy: "IfNeeded" } as const;
 
 function selectorOf(

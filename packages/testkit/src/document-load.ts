@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** One request to a search engine; rejects when there was no answer. */
+/** One request to a search engine; rejects when there was no response. */
 export type RequestEngine = (
   path: string,
   question: { readonly method: string; readonly body?: unknown },
@@ -39,7 +39,7 @@ export interface DocumentTally {
   readonly lost: readonly string[];
 }
 
-/** A load that goes on until it is ended. */
+/** A load that continues until it is ended. */
 export interface DocumentLoad {
   /** Acknowledged so far. */
   readonly written: number;
@@ -178,7 +178,7 @@ class LoadRun implements DocumentLoad {
       const { status, body } = await this.#options.request(path, question);
       return accepts.includes(status) ? body : undefined;
     } catch {
-      // No answer is an answer too: the request may have been carried out, and is sent again.
+      // No response is a response too: the request may have been carried out, and is sent again.
       return undefined;
     }
   }

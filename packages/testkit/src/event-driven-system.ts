@@ -1,8 +1,8 @@
 import { realSystem, type System, type Timer } from "@quartermaster/runtime";
 
 /**
- * The real system in which waits of two seconds and more never end. What an operator does under it comes from an event, from the answer to
- * a request or from a repetition at once: no resync and no retry that looks again after a while can hide a wake-up that is lost.
+ * The real system in which waits of two seconds and more never end. What an operator does under it comes from an event, from the response to
+ * a request or from an immediate repetition: no resync and no retry that looks again after a while can hide a wake-up that is lost.
  *
  * @example
  * await bench.operate({ system: eventDrivenSystem() });

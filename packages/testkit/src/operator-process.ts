@@ -15,7 +15,7 @@ export interface OperatorProcess extends AsyncDisposable {
   readonly output: string;
   /** The most memory that it has held at a time, as the kernel counts it. */
   peakBytes(): number;
-  /** SIGKILL, at once. */
+  /** SIGKILL, immediately. */
   kill(): void;
   /** SIGTERM: asks it to end. */
   terminate(): void;

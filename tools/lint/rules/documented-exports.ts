@@ -1,18 +1,21 @@
 import type { Context, CreateRule, ESTree } from "@oxlint/plugins";
 
-import { isTestFile } from "../import-breach.ts";
+import { publicNames, readOnce } from "../public-names.ts";
 import { repositoryPath } from "../repository-path.ts";
+import { declaredNames } from "./own-name.ts";
 
-/** Reports exported declarations without a doc comment right above them; tests are free of it. */
+/** Reports public names of packages without a doc comment right above them. */
 export const documentedExports: CreateRule = {
   create(context) {
-    if (isTestFile(repositoryPath(context))) return {};
+    const names = publicNames(repositoryPath(context), readOnce);
+    if (names.size === 0) return {};
     return {
       ExportNamedDeclaration(node) {
-        if (node.declaration === null || isDocumented(context, node)) return;
+        if (!declaredNames(node.declaration).some((name) => names.has(name))) return;
+        if (isDocumented(context, node)) return;
         context.report({
           node,
-          message: "an export needs a doc comment of one to three lines: contract, default, unit",
+          message: "a public name needs a doc comment of one to three lines: contract, default, unit",
         });
       },
     };

@@ -21,7 +21,8 @@ export const ownName: CreateRule = {
   },
 };
 
-function declaredNames(declaration: ESTree.ExportNamedDeclaration["declaration"]): readonly string[] {
+/** Names that an exported declaration declares. */
+export function declaredNames(declaration: ESTree.ExportNamedDeclaration["declaration"]): readonly string[] {
   if (declaration === null) return [];
   if (declaration.type === "VariableDeclaration")
     return declaration.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));

@@ -6,7 +6,7 @@ export const plainModules: CreateRule = {
     return {
       TSEnumDeclaration: (node) => context.report({ node, message: "no enum: use a union of strings" }),
       TSModuleDeclaration: (node) => {
-        // `declare module "x"` adds to somebody else's types; there is no other way to say it.
+        // `declare module "x"` adds to the types of another module; there is no other way to say it.
         if (node.id.type !== "Literal") context.report({ node, message: "no namespace: use a module" });
       },
       ExportAllDeclaration: (node) =>

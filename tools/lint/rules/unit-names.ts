@@ -16,7 +16,7 @@ export const unitNames: CreateRule = {
       if (init !== null) check(context, id, init);
       if (init !== null && isNumber(init)) checkName(context, id);
     },
-    // No name is asked for here: options of others are called as they call them.
+    // No name is requested here: options of others are called as they call them.
     Property: ({ key, value }) => check(context, key, value),
     TSPropertySignature: ({ key, typeAnnotation }) => {
       if (typeAnnotation?.typeAnnotation.type === "TSNumberKeyword") checkName(context, key);

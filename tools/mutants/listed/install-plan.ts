@@ -64,7 +64,7 @@ export const installPlanMutants: readonly ListedMutant[] = listOf("install-plan"
     '({ state }) => state === "Releasing",',
   ],
   [
-    "a replaced plan goes on writing",
+    "a replaced plan continues to write",
     "const { successor } = seen.replacement;\n  if (successor === undefined) return undefined;",
     "const { successor } = seen.replacement;\n  if (successor === undefined || seen.plan.status?.startedAt !== undefined) return undefined;",
   ],

@@ -33,7 +33,7 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
     "return planRepositories(seen, repositories.isKnown ? repositories.value : []);",
   ],
   [
-    "a cluster that was founded anew keeps the record of the old one",
+    "a cluster that was founded again keeps the record of the old one",
     'digestOf({ uuid: uuid ?? "", type, settings })',
     'digestOf({ uuid: uuid === undefined ? "" : "x", type, settings })',
   ],
@@ -53,7 +53,7 @@ export const searchMutants: readonly ListedMutant[] = listOf("search", [
     "if (entry.port !== location.port) return false;",
   ],
   [
-    "a folder leaves path.repo",
+    "a directory is outside path.repo",
     "const full = posix.resolve(first, location);",
     "const full = posix.isAbsolute(location) ? location : `${first}/${location}`;",
   ],

@@ -18,7 +18,7 @@ const parallel = 8;
 /**
  * Creates the plan, which it returns, then what it refers to; until that is there the plan waits. So each manifest belongs to the
  * plan from the beginning, and goes with it whatever becomes of the plan or of us. What is there already by its digest stays; a
- * plan of the name is an error. The server is asked about the plan first: of one that it refuses nothing may be left behind.
+ * plan of the name is an error. The server is queried about the plan first: of one that it refuses nothing may be left behind.
  */
 export async function applyPacked(
   packed: Packed,
@@ -78,7 +78,7 @@ async function createPlan(plan: InstallPlan, where: Where): Promise<InstallPlan>
   );
 }
 
-/** To the operator a plan that does not exist is one that is gone: a slip of the pen would leave the old plan in force. */
+/** To the operator a plan that does not exist is a deleted one: a typing error would leave the old plan in force. */
 async function refuseUnknownPlans(
   { spec, metadata }: InstallPlan,
   { cluster, context }: Where,

@@ -11,11 +11,11 @@ import {
 import type { CommandContext } from "../command.ts";
 import type { Invocation } from "../input/invocation.ts";
 
-/** An open connection to the person's cluster. */
+/** An open connection to the user's cluster. */
 export interface Cluster extends AsyncDisposable {
   readonly client: Client;
   readonly discovery: Discovery;
-  /** For paths that no kind has. Acts as the client does, as somebody else where the kubeconfig says so. */
+  /** For paths that no kind has. Acts as the client does, impersonating where the kubeconfig says so. */
   readonly transport: Pick<Transport, "send">;
   /** Where the plan is. */
   readonly namespace: string;

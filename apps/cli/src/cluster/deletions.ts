@@ -42,7 +42,7 @@ function asObject({ apiVersion, kind, namespace, name }: Detail["object"]): Kube
   return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
 }
 
-/** An object that the person may not read is shown all the same. */
+/** An object that the user may not read is shown all the same. */
 async function isThere({ object }: Detail, cluster: Cluster, signal: AbortSignal): Promise<boolean> {
   try {
     const kind = await cluster.discovery.find(object, { signal });

@@ -24,7 +24,7 @@ export interface DiffRequest {
   readonly ownNamespaces: ReadonlySet<string>;
 }
 
-/** What applying one object would do. The server is asked with a dry run of exactly what the operator would send. */
+/** What applying one object would do. The server is queried with a dry run of exactly what the operator would send. */
 export async function diffMember(member: PlanObject, request: DiffRequest): Promise<ObjectDiff> {
   const { plan, cluster, signal } = request;
   const kind = await servedKind(member, request);

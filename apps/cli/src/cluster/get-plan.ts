@@ -32,7 +32,7 @@ export interface PlanWatch {
   readonly show?: (plan: InstallPlan, isLast: boolean) => void;
 }
 
-/** Asks every second: one small read, for as long as a person looks. Returns the plan as it was last seen. */
+/** Asks every second: one small read, for as long as a user looks. Returns the plan as it was last seen. */
 export async function watchPlan(name: string, watch: PlanWatch): Promise<InstallPlan> {
   const { cluster, limitMs, isFinished, show } = watch;
   const { system, signal } = watch.context;
@@ -47,7 +47,7 @@ export async function watchPlan(name: string, watch: PlanWatch): Promise<Install
   }
 }
 
-/** Sets an annotation by which a person tells the operator something; with the uid, so that it means the plan that was looked at. */
+/** Sets an annotation by which a user tells the operator something; with the uid, so that it means the plan that was looked at. */
 export async function confirmPlan(
   { metadata }: InstallPlan,
   { annotation, value }: { readonly annotation: string; readonly value: string },
@@ -60,8 +60,8 @@ export async function confirmPlan(
 }
 
 /**
- * The cluster as the plan's service account sees it. Whether the person may act as it is asked first: otherwise every object
- * would look refused, when it is the person who is.
+ * The cluster as the plan's service account sees it. Whether the user may act as it is queried first: otherwise every object
+ * would look refused, when it is the user who is.
  */
 export async function actAsAccount(
   plan: InstallPlan,

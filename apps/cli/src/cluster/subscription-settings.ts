@@ -18,7 +18,7 @@ export interface SettingsSource {
   readonly operatorNamespace: string;
   readonly client: Pick<Client, "find">;
   readonly signal: AbortSignal;
-  /** For what the person should know. */
+  /** For what the user should know. */
   readonly note: (text: string) => void;
 }
 

@@ -23,12 +23,11 @@ export const licenseOptions: OptionSpecs = {
   },
 };
 
-/** What such a command works with. */
 export interface LicenseView {
   readonly state: LicenseState;
   readonly settings: LicensingSettings;
   readonly nowMs: number;
-  /** Namespace that the person means. */
+  /** Namespace that the user means. */
   readonly namespace: string;
 }
 

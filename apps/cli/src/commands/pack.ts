@@ -19,7 +19,7 @@ import { print, toJson, toYaml } from "../output/print.ts";
 export const packCommand: Command = {
   name: "pack",
   summary: "create an InstallPlan from manifests",
-  operands: "<file | folder | ->…",
+  operands: "<file | directory | ->…",
   options: {
     name: { type: "string", describe: "name of the plan (required)" },
     "service-account": {
@@ -49,7 +49,7 @@ export const packCommand: Command = {
   },
   run: async (invocation, context) => {
     if (invocation.positionals.length === 0)
-      throw usageError("specify a file, a folder or - for standard input");
+      throw usageError("specify a file, a directory or - for standard input");
     const options = packOptions(invocation);
     const input = await readInput(invocation.positionals, context.readStandardInput);
     if (invocation.flag("apply")) return await packAndApply(input, options, { invocation, context });

@@ -34,7 +34,7 @@ export const planApproveCommand: Command = {
 /** Each is a status that the operator wrote between our read and our write. */
 const tries = 10;
 
-/** The resourceVersion goes along with the patch, so what was looked at is what is approved; a newer status is looked at anew. */
+/** The resourceVersion goes along with the patch, so what was looked at is what is approved; a newer status is looked at again. */
 async function approve(
   first: InstallPlan,
   digest: string,

@@ -14,7 +14,7 @@ import { colored, plain } from "../render/paint.ts";
 
 const parallel = 8;
 
-/** Asks the server, as the plan's service account, what applying each object would change. Writes nothing. */
+/** Queries the server, as the plan's service account, what applying each object would change. Writes nothing. */
 export const planDiffCommand: Command = {
   name: "plan diff",
   summary: "show how live objects differ from the plan",

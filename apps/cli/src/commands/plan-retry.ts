@@ -7,7 +7,7 @@ import { CliError, exitCode } from "../errors.ts";
 import { clusterOptions, onlyPositional } from "../input/invocation.ts";
 import { print } from "../output/print.ts";
 
-/** Asks for another attempt of a failed plan; what is installed already is left alone. */
+/** Requests another attempt of a failed plan; what is installed already is left alone. */
 export const planRetryCommand: Command = {
   name: "plan retry",
   summary: "start another attempt of a failed plan",
@@ -27,7 +27,7 @@ export const planRetryCommand: Command = {
   },
 };
 
-/** A plan that goes on by itself, or can never go on, has nothing to retry. */
+/** A plan that continues on its own, or can never continue, has nothing to retry. */
 function refuseOthers({ metadata: { name }, spec, status }: InstallPlan): void {
   const { phase = "not observed yet", replaces = [] } = status ?? {};
   if (phase !== "Failed")

@@ -46,7 +46,7 @@ interface Environment {
   readonly isText: boolean;
 }
 
-/** Draws the tree again whenever it changes. Ends when the plan is ready, or will not be before somebody acts. */
+/** Draws the tree again whenever it changes. Ends when the plan is ready, or will not be before another client acts. */
 async function watch(
   name: string,
   limitMs: number,

@@ -11,10 +11,10 @@ import { print } from "../output/print.ts";
 export const planValidateCommand: Command = {
   name: "plan validate",
   summary: "validate InstallPlans in files without a cluster",
-  operands: "<file | folder | ->…",
+  operands: "<file | directory | ->…",
   options: {},
   run: async ({ positionals, format }, { terminal, readStandardInput }) => {
-    if (positionals.length === 0) throw usageError("specify a file, a folder or - for standard input");
+    if (positionals.length === 0) throw usageError("specify a file, a directory or - for standard input");
     const { documents, problems } = await readInput(positionals, readStandardInput);
     const found = ourDocuments(documents);
     const wrong = [...problems, ...problemsOf(found, { isWhole: problems.length === 0 })];

@@ -27,21 +27,21 @@ import { print } from "../output/print.ts";
 /** Draws a dashboard of a search cluster as one HTML page, from the panels that Grafana gets. */
 export const searchDashboardsCommand: Command = {
   name: "search dashboards",
-  summary: "draw a dashboard of a search cluster as one HTML page, from the figures in Prometheus",
+  summary: "draw a dashboard of a search cluster as one HTML page, from the metrics in Prometheus",
   operands: "<cluster>",
   options: {
     output: {
       type: "string",
       short: "o",
       describe:
-        "a name that ends in .html: write the page there; json or yaml: the figures (default: the page)",
+        "a name that ends in .html: write the page there; json or yaml: the metrics (default: the page)",
     },
     prometheus: {
       type: "string",
       describe:
         "address of a Prometheus, e.g. of a port-forward (default: that of the standalone stack, through the API server)",
     },
-    "prometheus-ca": { type: "string", describe: "file with the authority of that Prometheus's certificate" },
+    "prometheus-ca": { type: "string", describe: "file with the CA of that Prometheus's certificate" },
     dashboard: { type: "string", describe: `${names().join(", ")} (default: overview)` },
     since: { type: "string", describe: "how far back, e.g. 30m, 6h or 2d (default: 6h)" },
     ...searchOptions,
@@ -125,7 +125,7 @@ async function named<T>(file: string, doing: Promise<T>): Promise<T> {
   }
 }
 
-/** Undefined where the person names none. */
+/** Undefined where the user names none. */
 async function queryAtAddress(invocation: Invocation): Promise<QueryPrometheus | undefined> {
   const [address, caFile] = [invocation.text("prometheus"), invocation.text("prometheus-ca")];
   if (address !== undefined)

@@ -68,7 +68,7 @@ function checked(before: Live<ClusterObject>, edited: Live<ClusterObject>): Live
   );
 }
 
-/** A file does not say which object it edits, and leaves annotations of others alone, such as a restart that somebody asked for. */
+/** A file does not say which object it edits, and leaves annotations of others alone, such as a restart that another client requested. */
 function sameObject(edited: Live<ClusterObject>, { metadata }: Live<ClusterObject>): Live<ClusterObject> {
   const { uid, namespace } = metadata;
   const annotations = { ...metadata.annotations, ...edited.metadata.annotations };

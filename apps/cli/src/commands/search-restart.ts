@@ -25,7 +25,7 @@ export const searchRestartCommand: Command = {
     const pools = found.spec.nodePools.map(({ component }) => component);
     if (pool !== undefined && !pools.includes(pool))
       throw usageError(`${searchTitle(found)} has no pool ${pool}; it has ${pools.join(", ")}`);
-    // Each new value acts once; a time says at the same time when somebody asked.
+    // Each new value acts once; a time says at the same time when another client asked.
     const value = new Date(system.wallMs()).toISOString();
     const body = { metadata: { annotations: { [restartAnnotation(pool)]: value } } };
     await cluster.client.patch(kindOf(found), found.metadata, {

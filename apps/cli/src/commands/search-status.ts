@@ -78,7 +78,7 @@ interface Watching extends Environment {
   readonly isDone: (object: Live<ClusterObject>) => boolean;
 }
 
-/** Asks every second, for as long as a person looks. Returns the cluster as it was last seen. */
+/** Asks every second, for as long as a user looks. Returns the cluster as it was last seen. */
 async function watch(
   name: string,
   { cluster, context, limitMs, isText, isDone }: Watching,

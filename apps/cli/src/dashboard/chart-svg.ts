@@ -1,7 +1,6 @@
 import type { Line, Point } from "./panel-data.ts";
 import type { TimeRange } from "./prometheus.ts";
 
-/** What a chart shows. */
 export interface ChartRequest {
   readonly lines: readonly Line[];
   readonly range: TimeRange;

@@ -6,13 +6,13 @@ import { z } from "zod";
 
 import { CliError, usageError } from "../errors.ts";
 
-/** Asks a Prometheus for a path with its query, e.g. `/api/v1/query_range?query=up…`, and gives its answer unread. */
+/** Asks a Prometheus for a path with its query, e.g. `/api/v1/query_range?query=up…`, and gives its response unread. */
 export type QueryPrometheus = (path: string, signal: AbortSignal) => Promise<unknown>;
 
 const largestResponseBytes = 8 * 1024 * 1024;
 const timeoutMs = 30_000;
 
-/** A Prometheus at an address that the person names. Redirects are not followed. */
+/** A Prometheus at an address that the user names. Redirects are not followed. */
 export function prometheusAt(address: string, ca: string | undefined): QueryPrometheus {
   const base = addressOf(address);
   return async (path, signal) => {
@@ -20,14 +20,14 @@ export function prometheusAt(address: string, ca: string | undefined): QueryProm
     const send = url.protocol === "https:" ? requestHttps : requestHttp;
     const requested = send(url, { signal, timeout: timeoutMs, ca });
     const { promise, resolve, reject } = Promise.withResolvers<string>();
-    requested.once("timeout", () => requested.destroy(new Error("no answer within 30 s")));
+    requested.once("timeout", () => requested.destroy(new Error("no response within 30 s")));
     requested.once("error", reject);
     requested.once("response", (response) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > largestResponseBytes) requested.destroy(new Error("the answer is larger than 8 MiB"));
+        if (bytes > largestResponseBytes) requested.destroy(new Error("the response is larger than 8 MiB"));
         else chunks.push(chunk);
       });
       response.once("error", reject);
@@ -45,7 +45,7 @@ function addressOf(text: string): URL {
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
     throw usageError("--prometheus must be an http:// or https:// address");
   if (url.username !== "" || url.password !== "")
-    throw usageError("--prometheus must not hold a password: everybody on this machine could read it");
+    throw usageError("--prometheus must not hold a password: every user of this machine could read it");
   return url;
 }
 
@@ -61,11 +61,11 @@ function parsed(text: string, where: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw new CliError(`${where} does not answer as a Prometheus does`);
+    throw new CliError(`${where} does not respond as a Prometheus does`);
   }
 }
 
-/** The Prometheus of a standalone stack through the API server, with the person's permission to use Services as a proxy. */
+/** The Prometheus of a standalone stack through the API server, with the user's permission to use Services as a proxy. */
 export function prometheusBehind(
   transport: Pick<Transport, "send">,
   {
@@ -110,7 +110,7 @@ export interface TimeRange {
   readonly stepSeconds: number;
 }
 
-/** The answer to a range query. Throws a CliError where it is none. */
+/** The response to a range query. Throws a CliError where it is none. */
 export async function queryRange(
   request: QueryPrometheus,
   { expr, range, signal }: { readonly expr: string; readonly range: TimeRange; readonly signal: AbortSignal },
@@ -125,6 +125,6 @@ export async function queryRange(
   const failure = failureSchema.safeParse(response);
   if (failure.success) throw new CliError(`Prometheus refuses a query: ${failure.data.error}`);
   const read = rangeSchema.safeParse(response);
-  if (!read.success) throw new CliError("the answer to a query is not one of Prometheus");
+  if (!read.success) throw new CliError("the response to a query is not one of Prometheus");
   return read.data.data.result;
 }

@@ -14,7 +14,6 @@ export interface OptionSpec {
 /** Options by their long name. */
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** What the person typed after the name of the command. */
 export interface Invocation {
   readonly positionals: readonly string[];
   readonly format: OutputFormat;

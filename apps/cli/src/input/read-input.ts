@@ -15,7 +15,7 @@ export interface InputReading {
   readonly problems: readonly string[];
 }
 
-/** Reads files, folders (their .yaml, .yml and .json files, in order of their names) and `-` for standard input. */
+/** Reads files, directories (their .yaml, .yml and .json files, in order of their names) and `-` for standard input. */
 export async function readInput(
   locations: readonly string[],
   readStandardInput: () => Promise<Uint8Array>,
@@ -44,7 +44,7 @@ async function kindOfPath(location: string): Promise<"file" | "directory"> {
   return (await reading(location, async () => await stat(location))).isDirectory() ? "directory" : "file";
 }
 
-/** What the system refuses to read is reported as the person's path, not as a fault of ours. */
+/** What the system refuses to read is reported as the user's path, not as a fault of ours. */
 async function reading<T>(location: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -66,7 +66,7 @@ async function filesBelow(directory: string): Promise<readonly string[]> {
   return files.flat().toSorted();
 }
 
-/** Links to files are followed, links to folders are not: they may lead back to where we are. */
+/** Links to files are followed, links to directories are not: they may lead back to where we are. */
 async function manifestFile(entry: Dirent): Promise<readonly string[]> {
   const path = join(entry.parentPath, entry.name);
   if (!/\.(?:ya?ml|json)$/i.test(entry.name) || entry.isDirectory()) return [];

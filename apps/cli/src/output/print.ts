@@ -12,7 +12,7 @@ export interface Printable {
   readonly text: string;
 }
 
-/** Writes a result as the person asked for it. */
+/** Writes a result as the user requested it. */
 export function print(terminal: Terminal, format: OutputFormat, { data, text }: Printable): void {
   if (format === "text") terminal.write(cleanLines(text, { colors: terminal.hasColor }));
   else terminal.write(format === "json" ? toJson(data) : toYaml(data).trimEnd());

@@ -10,7 +10,7 @@ export interface Terminal {
   note(text: string): void;
   /** Takes the place of what was drawn before, where that is possible. What a screen cannot hold is left out until the last time. */
   redraw(text: string, isLast: boolean): void;
-  /** Whether results are read by a person now. */
+  /** Whether results are read by a user now. */
   readonly isInteractive: boolean;
   readonly hasColor: boolean;
 }

@@ -11,12 +11,12 @@ export interface Change {
   readonly after?: string;
 }
 
-/** How values are shown: as they are, or as digests when they are nobody's business. */
+/** How values are shown: as they are, or as digests when they are no one's business. */
 export interface ChangeOptions {
   readonly isSecret: boolean;
 }
 
-/** The fields in which two objects differ, sorted by path; what nobody declares is left out. */
+/** The fields in which two objects differ, sorted by path; what no one declares is left out. */
 export function changesBetween(
   before: unknown,
   after: unknown,
@@ -36,7 +36,7 @@ export function changesBetween(
     }));
 }
 
-/** What the server fills in, and the marks of the plan: nobody declares them. */
+/** What the server fills in, and the marks of the plan: no one declares them. */
 const undeclared = [
   "managedFields",
   "resourceVersion",

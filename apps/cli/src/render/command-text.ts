@@ -2,7 +2,6 @@ import type { Command } from "../command.ts";
 import { commonOptions, type OptionSpec } from "../input/invocation.ts";
 import { tableLines } from "./table.ts";
 
-/** What the program can do. */
 export function overviewText(commands: readonly Command[]): string {
   return [
     "qm is the command-line tool of Quartermaster.",
@@ -16,7 +15,6 @@ export function overviewText(commands: readonly Command[]): string {
   ].join("\n");
 }
 
-/** What one command takes. */
 export function commandText({ name, summary, operands, options }: Command): string {
   const entries = Object.entries({ ...options, ...commonOptions });
   return [

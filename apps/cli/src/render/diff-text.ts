@@ -6,7 +6,6 @@ import type { Change } from "./changes.ts";
 import { objectTitle } from "./object-title.ts";
 import { type Paint, plain } from "./paint.ts";
 
-/** What applying one object would do. */
 export interface ObjectDiff {
   readonly object: Identity;
   readonly stage: string;

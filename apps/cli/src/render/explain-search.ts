@@ -3,7 +3,6 @@ import type { ClusterObject } from "@quartermaster/search/offline";
 
 import { isSearchReady, searchTitle } from "./search-status.ts";
 
-/** What keeps a search cluster from being as declared, and who acts next. */
 export interface SearchExplanation {
   readonly summary: string;
   readonly waits: readonly SearchWait[];
@@ -44,7 +43,7 @@ const unseen: SearchWait = {
 const yellow: SearchWait = {
   reason: "Yellow",
   message: "Some copies of shards have no place; every document is there.",
-  next: "wait, add data nodes, or ask for fewer replicas of the indices",
+  next: "wait, add data nodes, or request fewer replicas of the indices",
 };
 
 /** Blockers say more than conditions: conditions only where there are none. */
@@ -66,21 +65,21 @@ function nextOf(reason: string, actor: string | undefined): string {
 }
 
 const actors: Readonly<Record<string, string>> = {
-  operator: "the operator goes on by itself",
+  operator: "the operator continues automatically",
   kubelet: "Kubernetes starts or ends pods; kubectl describe shows what a pod waits for",
-  engine: "the engine goes on by itself; the logs of its pods say what it does",
-  scheduler: "Kubernetes looks for room; kubectl describe says what a pod lacks",
+  engine: "the engine continues automatically; see the logs of its pods",
+  scheduler: "Kubernetes looks for a node; kubectl describe shows what a pod lacks",
   user: "you: the message says what to change",
 };
 
-/** Where a person has to do more than the message says. */
+/** Where a user has to do more than the message says. */
 const remedies: Readonly<Record<string, string>> = {
   AwaitingMaterial: "you: create the Secrets that the spec names, or remove the references",
   DataFromAnotherCluster:
     "you: bring the right volumes back, or give the old data up with the annotation search.quartermaster.dev/accept-new-cluster",
   InvalidSpec: "you: correct the fields; qm search plan -f checks a file before you apply it",
   NameClash: "you: rename the cluster or the pool, or remove what has the name",
-  DrainStalled: "you: ask the engine's _cluster/allocation/explain why the named shards stay",
+  DrainStalled: "you: query the engine's _cluster/allocation/explain why the named shards stay",
   OperationNotSupportedYet: "you: set back what the message names; all other changes are carried out",
   Paused: "you: set spec.operations.paused to false",
   QuorumLost: "you: see Quorum lost in docs/guides/troubleshooting.md",

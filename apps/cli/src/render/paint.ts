@@ -1,4 +1,3 @@
-/** What a colour stands for. */
 export type Tone = "good" | "busy" | "bad" | "faint" | "strong";
 
 /** Gives text a tone, or leaves it as it is. */

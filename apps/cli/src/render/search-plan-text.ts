@@ -1,7 +1,6 @@
 import { firstTen } from "@quartermaster/api";
 import { type EditPlan, limitsText, type PoolEdit, type PoolScaling } from "@quartermaster/search/offline";
 
-/** What an edit would do, for people. */
 export function searchPlanText(title: string, plan: EditPlan): string {
   const { issues, ignored, isPaused } = plan;
   if (issues.length > 0)
@@ -80,7 +79,7 @@ function scalingLine(scaling: PoolScaling): string {
     mode === "Auto"
       ? `auto-scaling decides how many nodes pool ${pool} has, ${String(minReplicas)} to ${String(maxReplicas)}`
       : `auto-scaling recommends a number of nodes for pool ${pool} and changes nothing`;
-  const now = recommendation === undefined ? "" : `; the load asks for ${nodes(recommendation)}`;
+  const now = recommendation === undefined ? "" : `; the load requires ${nodes(recommendation)}`;
   const limits = limitsText(limitedBy);
   return `${what}${now}${limits === "" ? "" : ` (${limits})`}.`;
 }

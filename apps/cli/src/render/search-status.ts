@@ -21,7 +21,7 @@ function readyOf(status: ClusterObject["status"]): NonNullable<Status["condition
   return status?.conditions?.find(({ type }) => type === "Ready");
 }
 
-/** One line: what a person asks first. */
+/** One line: what a user asks first. */
 export function searchLine(object: Live<ClusterObject>, paint: Paint): string {
   const { health = "unknown", version } = object.status ?? {};
   return [

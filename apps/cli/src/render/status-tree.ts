@@ -117,7 +117,7 @@ export type PlanProgress =
   | "undecided"
   /** All checks have passed. */
   | "underWay"
-  /** Somebody has to act before it can become ready; or it never will, because another plan has replaced it. */
+  /** Another client has to act before it can become ready; or it never will, because another plan has replaced it. */
   | "stuck";
 
 /** By the phase of the plan. */

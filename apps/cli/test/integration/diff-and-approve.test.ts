@@ -87,7 +87,7 @@ describe("pack --apply", () => {
 });
 
 describe("diff", () => {
-  test("ends with one error for a person who may not act as the plan's account", async () => {
+  test("ends with one error for a user who may not act as the plan's account", async () => {
     await applyPlan("private");
     const user = await makeIdentity(cluster.api, cluster.admin, {
       namespace: namespace.name,
@@ -156,7 +156,7 @@ describe("approve", () => {
     expect(plan?.spec).toMatchObject({ approved: true, approvedPreview: "d1" });
   });
 
-  test("does not approve a preview that nobody has looked at, however the conflict came about", async () => {
+  test("does not approve a preview that no one has looked at, however the conflict came about", async () => {
     await applyPlan("moving", " --manual");
     const path = planPath(namespace.name, "moving");
     await writeStatus(cluster, path, { phase: "AwaitingApproval", preview: creating("d1", 1) });

@@ -18,7 +18,7 @@ import {
   withOutputs,
 } from "../support/guide.ts";
 
-/** A cluster of this file's own, as a person has after `make up`. */
+/** A cluster of this file's own, as a user has after `make up`. */
 const name = `started-${process.pid}`;
 let reported = "";
 let env: Readonly<Record<string, string>> = {};
@@ -29,7 +29,7 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(output);
   const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output)?.[1] ?? "";
   const bin = /export PATH=([^:]+):/.exec(output)?.[1] ?? "";
-  // kubectl keeps its cache of discovery below the home folder.
+  // kubectl keeps its cache of discovery below the home directory.
   env = {
     KUBECONFIG: kubeconfig,
     PATH: `${bin}:${process.env["PATH"] ?? ""}`,
@@ -246,7 +246,7 @@ const licenses: readonly Step[] = [
     line: "npx qm license import config/samples/vendor-license-cluster.json --cluster docs -n search | kubectl apply -f -",
     says: /clusterlicense\S*\/docs created/,
   },
-  // Its label asks for a trial, and no such license is in the pool: one would have to be started.
+  // Its label requests a trial, and no such license is in the pool: one would have to be started.
   { line: "npx qm license status", code: 3, says: /pool +0\/40[^]*search\/docs +Selected/ },
   // `make up` runs no license controller, and so it says; the simulated engine never answers.
   {

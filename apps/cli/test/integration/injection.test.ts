@@ -105,7 +105,7 @@ describe("qm bundle", () => {
     expect(out).toContain(`annotation ${group}/inject-bundle has no effect here; set it on the pod template`);
   });
 
-  test("explain asks for a file with one pod", async () => {
+  test("explain requests a file with one pod", async () => {
     expect(await qm(["bundle", "explain"])).toMatchObject({ code: 2 });
     expect(await qm(["bundle", "explain", "-f", "-"], '{"apiVersion":"v1","kind":"Service"}')).toMatchObject({
       code: 4,

@@ -266,9 +266,9 @@ describe("diff", () => {
 
 describe("status", () => {
   test("ends with 4 for a plan that is not there", async () => {
-    const { code, err } = await qm("plan status nobody");
+    const { code, err } = await qm("plan status no one");
     expect(code).toBe(4);
-    expect(err).toContain(`InstallPlan nobody not found in namespace ${namespace.name}`);
+    expect(err).toContain(`InstallPlan no one not found in namespace ${namespace.name}`);
   });
 
   test("watches until the plan is ready", async () => {

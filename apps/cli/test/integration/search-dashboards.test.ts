@@ -144,7 +144,7 @@ describe("qm search dashboards", () => {
       says: /logs has no Prometheus of its own .* name yours with --prometheus/,
     },
     {
-      name: "nobody answers",
+      name: "no one answers",
       args: ["logs", "--prometheus", "http://127.0.0.1:1"],
       code: 1,
       says: /cannot ask http:\/\/127\.0\.0\.1:1: /,
@@ -214,7 +214,7 @@ const hasChromium = chromium.startsWith("/");
 if (!hasChromium) process.stderr.write(`no page is drawn in a browser: ${chromium}\n`);
 
 describe.runIf(hasChromium)("in Chromium (skipped, with a message, where it cannot be had)", () => {
-  test("the page is drawn as it should be, without scripts, and asks nobody for anything", async () => {
+  test("the page is drawn as it should be, without scripts, and sends no request to any host", async () => {
     const evil = `<img src=x onerror="document.title='hacked'"><script>document.title='hacked'</script>`;
     await using prometheus = await servePrometheus(evil);
     const file = join(directory, "hostile.html");

@@ -79,7 +79,7 @@ const status = {
 };
 
 describe("qm search", () => {
-  test("a cluster that nobody has looked at", async () => {
+  test("a cluster that no one has looked at", async () => {
     const { code, out } = await qm(["search", "explain", "logs"]);
     expect(out).toContain("has not been looked at yet");
     expect(code).toBe(3);
@@ -109,7 +109,7 @@ describe("qm search", () => {
     expect(JSON.parse(json)).toMatchObject({ name: "logs", health: "yellow", nodes: { length: 2 } });
   });
 
-  test("status --watch ends when the cluster is ready and of the health that was asked for", async () => {
+  test("status --watch ends when the cluster is ready and of the health that was requested", async () => {
     let observations = 0;
     const { code, out } = await type(
       ["search", "status", "logs", "-n", namespace.name, "--watch", "--health", "green"],

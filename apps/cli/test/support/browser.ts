@@ -12,7 +12,7 @@ export interface BrowserPage extends AsyncDisposable {
   evaluate(expression: string): Promise<unknown>;
   /** The whole page as PNG. */
   screenshot(): Promise<Buffer>;
-  /** Addresses that the page asked for, its own included. */
+  /** Addresses that the page requested, its own included. */
   readonly requests: readonly string[];
 }
 

@@ -6,10 +6,10 @@ import { text as textOf } from "node:stream/consumers";
 import { eventually } from "@quartermaster/testkit";
 import { expect } from "vitest";
 
-/** The folder in which people type the commands of the guides. */
+/** The directory in which people type the commands of the guides. */
 export const repository: string = join(import.meta.dirname, "../../../..");
 
-/** One command of a guide, and what a person must see after it. */
+/** One command of a guide, and what a user must see after it. */
 export interface Step {
   readonly line: string;
   /** Default: 0. */
@@ -19,7 +19,6 @@ export interface Step {
   readonly shows?: string | undefined;
 }
 
-/** What a command line ended with. */
 export interface Typed {
   readonly code: number;
   readonly output: string;
@@ -66,7 +65,6 @@ export function withOutputs(page: string, steps: readonly Step[]): readonly Step
   });
 }
 
-/** What a page shows as the output of a command. */
 export function outputIn(page: string, line: string): string {
   return withOutputs(page, [{ line }])[0]?.shows ?? "";
 }
@@ -95,7 +93,7 @@ export function readPage(page: string): string {
   return readFileSync(join(repository, path), "utf8");
 }
 
-/** Types a line into a shell in the repository's folder. */
+/** Types a line into a shell in the repository's directory. */
 export async function typeLine(
   line: string,
   env: Readonly<Record<string, string>>,

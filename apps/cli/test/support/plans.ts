@@ -1,6 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
 
-/** What a plan's status may say. */
 export type Status = NonNullable<InstallPlan["status"]>;
 
 /** A plan with two stages, as the API server returns it. */

@@ -2,7 +2,6 @@ import { realSystem, type System } from "@quartermaster/runtime";
 
 import { run } from "../../src/run.ts";
 
-/** What came of one command line. */
 export interface Output {
   readonly code: number;
   /** Standard output. */

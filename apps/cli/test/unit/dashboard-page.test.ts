@@ -93,7 +93,7 @@ describe("figures", () => {
     data: { resultType: "matrix", result },
   });
 
-  test("are asked for one cluster; what is no number is left out, and of too many lines the rest", async () => {
+  test("are requested for one cluster; what is no number is left out, and of too many lines the rest", async () => {
     const requested: string[] = [];
     const result = Array.from({ length: 30 }, (_each, at) => ({
       metric: { node: `n${String(at + 10)}` },
@@ -125,7 +125,7 @@ describe("figures", () => {
     ["a refusal", { status: "error", error: "parse error" }, /refuses a query: parse error/],
     ["something else", { status: "success", data: {} }, /not one of Prometheus/],
     ["a page", "<html>", /not one of Prometheus/],
-  ])("%s instead of an answer is reported", async (_name, response, want) => {
+  ])("%s instead of a response is reported", async (_name, response, want) => {
     const request = async (): Promise<unknown> => await Promise.resolve(response);
     await expect(readPanels([panel], request, scope)).rejects.toThrow(want);
   });

@@ -18,7 +18,7 @@ const preview = creating("abc", 1);
 describe("a plan is explained", () => {
   test.each<Row>([
     {
-      name: "that nobody has looked at",
+      name: "that no one has looked at",
       given: aPlan(),
       because: ["no operator has written a status yet"],
       remedies: ["check that the operator is running and watches this namespace"],
@@ -91,7 +91,7 @@ describe("a plan is explained", () => {
       remedies: ["run the command in the message; the plan continues automatically"],
     },
     {
-      name: "that lacks a kind which somebody else may bring",
+      name: "that lacks a kind which another client may bring",
       given: aPlan({ phase: "Invalid", conditions: [aCondition("Validated", "False", "KindMissing")] }),
       because: ["KindMissing: KindMissing it is."],
       remedies: [

@@ -5,7 +5,7 @@ import { progressOf, watchEnd } from "../../src/render/status-tree.ts";
 import { aCondition, aPlan } from "../support/plans.ts";
 
 describe("whether to wait for a plan", () => {
-  test("a plan that nobody has looked at is undecided", () => {
+  test("a plan that no one has looked at is undecided", () => {
     expect(progressOf(aPlan())).toBe("undecided");
   });
 

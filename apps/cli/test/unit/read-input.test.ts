@@ -41,7 +41,7 @@ test("text that is not UTF-8 is refused instead of being replaced", async () => 
   });
 });
 
-test("a folder named like a file, and links, are read without going in circles", async () => {
+test("a directory named like a file, and links, are read without going in circles", async () => {
   const { code, out } = await pack(join(directory, "linked"));
   expect(code).toBe(0);
   expect(parse(out)).toMatchObject({

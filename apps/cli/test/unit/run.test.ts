@@ -46,7 +46,7 @@ describe("a command line that is wrong", () => {
     {
       name: "pack without files",
       given: ["pack", "--name", "a"],
-      want: "specify a file, a folder or - for standard input",
+      want: "specify a file, a directory or - for standard input",
     },
     { name: "pack without a name", given: ["pack", "-"], want: "required flag --name not set" },
     {
@@ -120,7 +120,7 @@ describe("what is not there", () => {
     expect(err).toContain(want);
   });
 
-  test("a folder without manifests ends with 4", async () => {
+  test("a directory without manifests ends with 4", async () => {
     const { code, err } = await type(["pack", join(directory, "empty"), "--name", "a"]);
     expect(code).toBe(4);
     expect(err).toContain("no .yaml, .yml or .json files found");
@@ -164,7 +164,7 @@ describe("help and version", () => {
 });
 
 describe("pack without a cluster", () => {
-  test("packs a folder in the order of its names", async () => {
+  test("packs a directory in the order of its names", async () => {
     const { code, out } = await type([
       "pack",
       join(directory, "shop"),
@@ -200,7 +200,7 @@ describe("pack without a cluster", () => {
     expect(JSON.parse(out)).toMatchObject({ kind: "List", items: [{ kind: "InstallPlan" }] });
   });
 
-  test("tells every fault at once, with file, document, object and field", async () => {
+  test("reports all problems together, with file, document, object and field", async () => {
     const { code, out, err } = await type(["pack", join(directory, "bad.yaml"), "--name", "shop"]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err.split("\n")).toEqual([

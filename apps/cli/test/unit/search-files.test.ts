@@ -161,7 +161,7 @@ describe("qm search explain from a file", () => {
       want: ["has not been looked at yet", "--domains has search"],
     },
     {
-      name: "an edit that nobody has looked at",
+      name: "an edit that no one has looked at",
       status: { observedGeneration: 1 },
       code: 3,
       want: ["The last edit of OpenSearchCluster team/logs has not been looked at"],

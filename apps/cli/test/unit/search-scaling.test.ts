@@ -71,10 +71,10 @@ async function plan(object: object): Promise<string> {
 }
 
 describe("qm search plan", () => {
-  test("[search/SC-93] replicas that are applied again change nothing, and the answer of auto-scaling is told", async () => {
+  test("[search/SC-93] replicas that are applied again change nothing, and the response of auto-scaling is told", async () => {
     expect(await plan(aCluster(auto, 3))).toBe(
       "OpenSearchCluster team/logs: no node is added, removed or restarted.\n" +
-        "auto-scaling decides how many nodes pool data has, 2 to 6; the load asks for 3 nodes (Cooldown: the last change was too short a while ago; ScaleDownRefused: the rest of the cluster cannot do without the node).",
+        "auto-scaling decides how many nodes pool data has, 2 to 6; the load requires 3 nodes (Cooldown: the last change was too short a while ago; ScaleDownRefused: the rest of the cluster cannot do without the node).",
     );
   });
 
@@ -88,7 +88,7 @@ describe("qm search plan", () => {
     {
       name: "Recommend",
       autoscaling: { ...auto, mode: "Recommend" },
-      want: "auto-scaling recommends a number of nodes for pool data and changes nothing; the load asks for 3 nodes",
+      want: "auto-scaling recommends a number of nodes for pool data and changes nothing; the load requires 3 nodes",
     },
     {
       name: "limits that cannot be",
@@ -99,7 +99,7 @@ describe("qm search plan", () => {
     expect(await plan(aCluster(autoscaling))).toContain(want);
   });
 
-  test("a status in the file itself is nobody's word", async () => {
+  test("a status in the file itself is no one's word", async () => {
     const forged = aCluster(auto, 3, {
       status: { autoscaling: { pools: [{ pool: "data", mode: "Auto", target: 2 }] } },
     });

@@ -17,7 +17,7 @@ const settings = { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name:
 describe("the tree of a plan", () => {
   test.each<Row>([
     {
-      name: "that nobody has looked at",
+      name: "that no one has looked at",
       want: [
         "InstallPlan shop/web  not observed yet",
         "  config     2 not yet applied",
@@ -151,7 +151,7 @@ test.each([
   { name: "all of it where there is room", columns: 80, rows: 5, want: ["a", "bb", "cccc", "d"] },
   { name: "the top of it on a low screen", columns: 80, rows: 4, want: ["a", "bb", "… 2 more lines"] },
   { name: "less of it where lines are broken", columns: 2, rows: 5, want: ["a", "bb", "… 2 more lines"] },
-  { name: "all of it where nobody knows", columns: 80, rows: 0, want: ["a", "bb", "cccc", "d"] },
+  { name: "all of it where no one knows", columns: 80, rows: 0, want: ["a", "bb", "cccc", "d"] },
 ])("of a text a watch shows $name", ({ columns, rows, want }) => {
   expect(fitted("a\nbb\ncccc\nd", { columns, rows }).split("\n")).toEqual(want);
 });

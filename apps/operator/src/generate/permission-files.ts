@@ -90,7 +90,7 @@ function optionalSet({ name, permissions }: Domain): readonly GeneratedFile[] {
     labels: { [aggregateLabel]: "true" },
     rules,
   });
-  const about = `What the operator needs besides for the domain ${name} to work in every namespace at once.`;
+  const about = `What the operator needs besides for the domain ${name} to work in all namespaces.`;
   return [{ path: `config/rbac-limited/optional/${name}.yaml`, content: documents([about], [role]) }];
 }
 

@@ -8,7 +8,7 @@ export function stolenToken(rule: Omit<RbacRule, "reason">): string {
 
 function gainsOf(resource: string, { verbs, resourceNames }: Omit<RbacRule, "reason">): readonly string[] {
   const [name = "", subresource] = resource.split("/");
-  if (subresource === "finalizers") return ["nothing by itself"];
+  if (subresource === "finalizers") return ["nothing on its own"];
   if (subresource === "status") return ["forges what is reported of the objects"];
   const gains = table[name];
   const isNamed = resourceNames !== undefined;
@@ -78,7 +78,7 @@ const table: Readonly<Record<string, Gains>> = {
     write: "creates tokens of every service account, and deletes every Secret",
     named: {
       read: "reads the key of the webhook's CA",
-      write: "replaces it, and so answers in the webhook's place",
+      write: "replaces it, and so serves in the webhook's place",
     },
   },
   roles: {

@@ -53,7 +53,7 @@ test.each([
     says: /--subscription-config: \/nowhere.json: cannot be read/,
   },
   {
-    name: "an authority of callers that is not there",
+    name: "a CA of callers that is not there",
     args: ["--webhook-service=a/b", "--webhook-client-ca-file=/nowhere.crt"],
     says: /--webhook-client-ca-file: \/nowhere.crt cannot be read/,
   },

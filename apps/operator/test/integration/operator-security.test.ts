@@ -100,7 +100,7 @@ test("[security/86] plans of tenants add no series to the metrics", async () => 
   // 120 for 1,000: what grows with plans would show here as well.
   await add(20, 120);
   const many = await read();
-  // A request of a kind or with an answer that was not seen before adds a histogram; plans add nothing.
+  // A request of a kind or with a response that was not seen before adds a histogram; plans add nothing.
   expect(many.length - few.length).toBeLessThan(60);
   expect(many.length).toBeLessThan(2_000);
   expect(
@@ -141,7 +141,7 @@ test("[security/102] a token is never sent over http:", async () => {
   expect(heard).toEqual([]);
 });
 
-/** A folder for kubeconfigs, with one cluster and user each. */
+/** A directory for kubeconfigs, with one cluster and user each. */
 async function temporaryDirectory(): Promise<
   AsyncDisposable & { readonly kubeconfig: (cluster: object, user: object) => Promise<string> }
 > {

@@ -8,7 +8,7 @@ const main = join(import.meta.dirname, "../../src/main.ts");
 /** Where our kinds are served. */
 export const plans = "/apis/install.quartermaster.dev/v1alpha1";
 
-/** An operator as a person starts it, with what it wrote. */
+/** An operator as a user starts it, with what it wrote. */
 export class Operator implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;

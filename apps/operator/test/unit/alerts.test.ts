@@ -38,7 +38,7 @@ test("there are alerts, each with a name of its own", () => {
 });
 
 describe.each(alerts)("$alert", ({ expr, annotations }) => {
-  test("asks for series, labels and values that exist", async () => {
+  test("requests series, labels and values that exist", async () => {
     const samples = samplesIn(await allPages());
     const selectors = [...expr.matchAll(/((?:quartermaster|elastic|opensearch)_\w+)(?:\{([^}]*)\})?/g)];
     const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, labels = ""]) => labels.split(", "));

@@ -80,7 +80,7 @@ test("there are dashboards", () => {
   expect(queries.length).toBeGreaterThan(10);
 });
 
-test.each(queries)("the panel “$title” asks for a series and labels that exist: $expr", async ({ expr }) => {
+test.each(queries)("the panel “$title” requests a series and labels that exist: $expr", async ({ expr }) => {
   const samples = samplesIn(await allPages([aPlan("Installed", { total: 1, ready: 1 })]));
   const selectors = [...expr.matchAll(/([a-z]\w*_\w+)\{([^}]*)\}/g)];
   const grouped = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, labels = ""]) => labels.split(", "));

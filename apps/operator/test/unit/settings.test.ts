@@ -209,13 +209,13 @@ test.each([
     says: /--webhook-key-file: give both/,
   },
   {
-    name: "an authority without a certificate",
+    name: "a CA without a certificate",
     args: ["--webhook-ca-file=/t/ca.crt"],
     env: {},
     says: /need --webhook-cert-file/,
   },
   {
-    name: "two authorities",
+    name: "two CAs",
     args: ["--webhook-ca-file=/t/ca.crt", "--webhook-ca-configmap=ca"],
     env: {},
     says: /give one of them/,
@@ -234,7 +234,7 @@ test.each([
   },
   { name: "a variable in fault", args: [], env: { QM_LOG_LEVEL: "loud" }, says: /--log-level/ },
   {
-    name: "every fault at once",
+    name: "all problems together",
     args: ["--concurrency", "0"],
     env: { QM_METRICS_PORT: "-1" },
     says: /--metrics-port.*--concurrency/,

@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest";
 import { runExporter } from "../../src/run-exporter.ts";
 import { readSettings, type Settings } from "../../src/settings.ts";
 
-/** An engine that serves without TLS, to everybody who has the password. */
+/** An engine that serves without TLS, to all clients who has the password. */
 async function startEngine(password: () => string): Promise<AsyncDisposable & { readonly port: number }> {
   const server = createServer((request, response) => {
     const wanted = `Basic ${Buffer.from(`monitor:${password()}`).toString("base64")}`;

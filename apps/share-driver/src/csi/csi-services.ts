@@ -11,7 +11,6 @@ import type { ServedService } from "./socket-server.ts";
 /** Version of the driver, as kubelet shows it. */
 const VENDOR_VERSION = "0.0.0";
 
-/** What the services answer with. */
 export interface DriverFacts {
   readonly nodeName: string;
   /** kubelet's `--root-dir`. */
@@ -49,7 +48,6 @@ export function csiServices({ nodeName, kubeletDirectory, volumes }: DriverFacts
   ];
 }
 
-/** What kubelet said about us. */
 export interface Registration {
   /** Path of the plugin's own socket, as kubelet sees it. */
   readonly endpoint: string;
@@ -62,7 +60,7 @@ const registrationStatus = z.object({
   error: z.string().default(""),
 });
 
-/** The service on the socket in kubelet's folder of registrations. */
+/** The service on the socket in kubelet's directory of registrations. */
 export function registrationServices({ endpoint, log, onStatus }: Registration): readonly ServedService[] {
   return [
     {

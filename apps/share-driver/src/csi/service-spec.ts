@@ -58,13 +58,11 @@ function csiMethod(name: string): Readonly<Record<string, MethodSpec>> {
   return { [name]: { request: csi(`${name}Request`), response: csi(`${name}Response`) } };
 }
 
-/** What the plugin is. */
 export const identityService: ServiceSpec = {
   name: "csi.v1.Identity",
   methods: { ...csiMethod("GetPluginInfo"), ...csiMethod("GetPluginCapabilities"), ...csiMethod("Probe") },
 };
 
-/** What it does on a node. */
 export const nodeService: ServiceSpec = {
   name: "csi.v1.Node",
   methods: {

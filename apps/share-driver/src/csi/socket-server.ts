@@ -18,7 +18,7 @@ import type { MethodSpec, ServiceSpec } from "./service-spec.ts";
 /** Answers one request. Throws a Refusal for what is not carried out. */
 export type HttpResponse = (request: JsonValue) => Promise<JsonValue> | JsonValue;
 
-/** A service with an answer for each of its methods. */
+/** A service with a response for each of its methods. */
 export interface ServedService {
   readonly spec: ServiceSpec;
   readonly responses: Readonly<Record<string, HttpResponse>>;
@@ -51,7 +51,7 @@ export class SocketServer implements AsyncDisposable {
     return new SocketServer(server, path);
   }
 
-  /** Lets calls under way end, for at most 5 s; later ones are refused. */
+  /** Lets calls in progress end, for at most 5 s; later ones are refused. */
   async [Symbol.asyncDispose](): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const deadline = AbortSignal.timeout(5_000);

@@ -1,5 +1,5 @@
 /**
- * Does things that cost a process each, many with one process: what is asked for in one turn of the event loop, and what is asked for while
+ * Does things that cost a process each, many with one process: what is requested in one turn of the event loop, and what is requested while
  * a process runs, is done together. A single item waits for no other.
  *
  * @example
@@ -35,7 +35,7 @@ export class Batch<Item, Result> {
 
   async #runAfter(before: Promise<unknown>, items: readonly Item[]): Promise<Result> {
     await Promise.allSettled([before]);
-    // Fifty pods that start at once wait for one answer of the API server, and then come here one right after the other.
+    // Fifty pods that start together wait for one response of the API server, and then come here one right after the other.
     await this.#nextTurn();
     this.#next = undefined; // who comes from now on is part of the next run
     return await this.#perform(items);

@@ -23,14 +23,14 @@ import { Batch } from "./batch.ts";
 export interface Tmpfs {
   /** Mounts an empty file system at `target`, which must not be one yet. */
   mount(target: string): Promise<void>;
-  /** Unmounts whatever is mounted at `target`, and removes the folder. Does nothing where there is nothing. */
+  /** Unmounts whatever is mounted at `target`, and removes the directory. Does nothing where there is nothing. */
   unmount(target: string): Promise<void>;
   isMounted(target: string): boolean;
 }
 
 /** Mounts with the programs `mount` and `umount` of util-linux. */
 export function utilLinuxTmpfs(system: Pick<System, "yieldToOthers">): Tmpfs {
-  // Starting a process costs more than the mount, for it begins as a copy of this one: pods that start at once share one.
+  // Starting a process costs more than the mount, for it begins as a copy of this one: pods that start together share one.
   const nextTurn = async (): Promise<void> => {
     await system.yieldToOthers();
   };
@@ -48,7 +48,7 @@ export function utilLinuxTmpfs(system: Pick<System, "yieldToOthers">): Tmpfs {
 }
 
 /**
- * Room for two contents of the largest size, and three entries per key: file, old file, link. Files are for everybody to read,
+ * Room for two contents of the largest size, and three entries per key: file, old file, link. Files are for all clients to read,
  * since pods run as any user; a container sees only its own volumes.
  */
 const options = [
@@ -68,7 +68,7 @@ export function keepsOffSwap(kernelRelease: string): boolean {
 }
 
 async function mount(target: string, mounts: Batch<string, Outcome>): Promise<void> {
-  // kubelet makes the folder of the volume; where there is none, there is no such pod.
+  // kubelet makes the directory of the volume; where there is none, there is no such pod.
   if (!existsSync(dirname(target))) throw new Refusal("InvalidRequest", "the pod has no such volume");
   mkdirSync(target, { recursive: true, mode: 0o750 });
   assertNoLinks(target);

@@ -36,7 +36,7 @@ const record = z.object({
 /** What must survive a restart of the driver about one volume. References only, no value. */
 export type VolumeRecord = z.infer<typeof record>;
 
-/** One file per volume below a folder that outlives the driver. */
+/** One file per volume below a directory that outlives the driver. */
 export class VolumeRecords {
   readonly #directory: string;
   readonly #log: Log;
@@ -74,7 +74,7 @@ export class VolumeRecords {
 
 const DRAFT = ".new";
 
-/** The id is somebody else's text, and this is a path. */
+/** The id is foreign text, and this is a path. */
 function fileName(volumeId: string): string {
   return `${hash("sha256", volumeId, "hex")}.json`;
 }

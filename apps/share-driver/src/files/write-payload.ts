@@ -27,8 +27,8 @@ const DATA = "..data";
 const DATA_DRAFT = "..data_tmp";
 
 /**
- * Makes `folder` contain exactly these files, as kubelet does for Secrets: the files lie in a folder of their own, `..data` links to
- * it, and each name links through `..data`. The swap of that one link changes all files at once, so that nobody ever reads half of
+ * Makes `directory` contain exactly these files, as kubelet does for Secrets: the files lie in a directory of their own, `..data` links to
+ * it, and each name links through `..data`. The swap of that one link changes all files in one step, so that no one ever reads half of
  * each. Returns false, and writes nothing, when the content is there already.
  */
 export function writePayload(directory: string, payload: Payload, { mode, version }: WriteOptions): boolean {
@@ -77,7 +77,7 @@ function isSame(directory: string, payload: Payload, mode: number): boolean {
   });
 }
 
-/** New names appear after the swap, since before it they would lead nowhere; names that are gone follow. */
+/** New names appear after the swap, since before it they would lead nowhere; names that no longer exist follow. */
 function linkNames(directory: string, present: readonly string[], payload: Payload): void {
   const linked = new Set(present.filter((name) => !name.startsWith("..")));
   for (const name of payload.keys())

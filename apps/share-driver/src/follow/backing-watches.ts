@@ -4,7 +4,6 @@ import { type BackingRef, kindOf } from "../payload.ts";
 import { Refusal } from "../refusal.ts";
 import { watchObject, type WatchEnvironment } from "./object-watch.ts";
 
-/** What the watches are made of. */
 export interface BackingWatchesOptions extends WatchEnvironment {
   /** An object that this volume follows has changed. */
   readonly onChange: (volumeId: string) => void;
@@ -64,7 +63,7 @@ export class BackingWatches {
     if (object !== undefined) watched.take(object);
   }
 
-  /** The volume is gone. */
+  /** The volume no longer exists. */
   unfollow(volumeId: string): void {
     for (const [id, { volumes, stop }] of this.#watched) {
       if (!volumes.delete(volumeId) || volumes.size > 0) continue;

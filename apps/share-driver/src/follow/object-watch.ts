@@ -15,7 +15,6 @@ import {
   type Transport,
 } from "@quartermaster/runtime";
 
-/** What following an object needs. */
 export interface WatchEnvironment {
   readonly transport: Transport;
   readonly client: Client;

@@ -24,7 +24,6 @@ export interface RefreshDecision extends PublishDecision {
   readonly denied: readonly string[];
 }
 
-/** What the decision about a refresh needs. */
 export interface RefreshFacts {
   readonly newest: readonly NewestSource[];
   /** Access to the Shares of the changed sources, reviewed after `newest` was read. */

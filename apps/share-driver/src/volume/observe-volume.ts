@@ -12,7 +12,6 @@ import { Refusal } from "../refusal.ts";
 import type { SingleFlight } from "./single-flight.ts";
 import type { VolumePod, VolumeRequest } from "./volume-request.ts";
 
-/** What a pod may have of one Share. */
 export interface ShareAccess {
   readonly name: string;
   readonly isPermitted: boolean;
@@ -26,15 +25,14 @@ export interface SeenShare extends ShareAccess {
   readonly object?: KubeObject | undefined;
 }
 
-/** What reading needs. */
 export interface ObserveOptions {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** Questions of all volumes that are under way. */
+  /** Questions of all volumes that are in progress. */
   readonly questions: SingleFlight;
 }
 
-/** Reads everything that the decision about a volume needs. Throws a Refusal when the API server gives no answer. */
+/** Reads everything that the decision about a volume needs. Throws a Refusal when the API server gives no response. */
 export async function observeVolume(
   { pod, shares }: Pick<VolumeRequest, "pod" | "shares">,
   options: ObserveOptions,
@@ -56,7 +54,7 @@ export async function observeVolume(
   );
 }
 
-/** Reads whether the pod may use the Share, and what the Share names. Throws a Refusal when the API server gives no answer. */
+/** Reads whether the pod may use the Share, and what the Share names. Throws a Refusal when the API server gives no response. */
 export async function observeAccess(
   name: string,
   pod: VolumePod,
@@ -66,7 +64,7 @@ export async function observeAccess(
   const { namespace, serviceAccount } = pod;
   const query = async <T>(key: readonly string[], question: () => Promise<T>): Promise<T> =>
     await responded(name, async () => await questions.run(key, question));
-  // At the same time: the answers take longer than anything else here. Of a Share that the pod may not use nothing is passed on.
+  // At the same time: the responses take longer than anything else here. Of a Share that the pod may not use nothing is passed on.
   const [permission, read] = await Promise.allSettled([
     query(["use", namespace, serviceAccount, name], async () => await mayUse(name, pod, options)),
     query(["share", name], async () => await client.find(shareDefinition.kind, { name }, { signal })),
@@ -99,7 +97,7 @@ async function mayUse(
   );
 }
 
-/** No answer is neither a yes nor "not there". kubelet tries again by itself. */
+/** No response is neither a yes nor "not there". kubelet tries again on its own. */
 async function responded<T>(share: string, request: () => Promise<T>): Promise<T> {
   try {
     return await request();
@@ -115,7 +113,7 @@ async function responded<T>(share: string, request: () => Promise<T>): Promise<T
     if (errorClass === "notFound") throw new Refusal("ShareNotFound", `Share "${share}" not found`, error);
     throw new Refusal(
       "Unavailable",
-      `Share "${share}": the API server gave no answer (${errorClass})`,
+      `Share "${share}": the API server gave no response (${errorClass})`,
       error,
     );
   }

@@ -1,11 +1,11 @@
 /**
- * Shares questions under way: who asks the same while the answer is on its way gets that answer. Nothing is remembered afterwards.
- * Fifty pods that start at once ask the API server three questions, not a hundred and fifty.
+ * Shares questions in progress: who asks the same while the response is on its way gets that answer. Nothing is remembered afterwards.
+ * Fifty pods that start together cause three requests to the API server, not a hundred and fifty.
  */
 export class SingleFlight {
   readonly #underWay = new Map<string, Promise<unknown>>();
 
-  /** The answer to `ask`, or that of the same key under way. The key says everything that the answer depends on, its type too. */
+  /** The response to `ask`, or that of the same key in progress. The key says everything that the response depends on, its type too. */
   async run<T>(key: readonly string[], request: () => Promise<T>): Promise<T> {
     const id = JSON.stringify(key); // has no separators that a name could forge
     const underWay = this.#underWay.get(id);

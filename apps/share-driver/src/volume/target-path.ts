@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { Refusal } from "../refusal.ts";
 
-/** A place below kubelet's folder where a volume of ours is mounted. */
+/** A place below kubelet's directory where a volume of ours is mounted. */
 export interface TargetPath {
   readonly path: string;
   readonly podUid: string;

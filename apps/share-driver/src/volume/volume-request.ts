@@ -11,7 +11,6 @@ export interface VolumePod {
   readonly serviceAccount: string;
 }
 
-/** What is to be mounted, where, for whom. */
 export interface VolumeRequest {
   readonly volumeId: string;
   readonly target: string;

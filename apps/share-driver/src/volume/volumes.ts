@@ -17,11 +17,10 @@ import { RefreshRetries } from "./refresh-retries.ts";
 import { SingleFlight } from "./single-flight.ts";
 import type { VolumeRequest } from "./volume-request.ts";
 
-/** What the volumes of a node are made of. */
 export interface VolumesOptions extends WatchEnvironment {
   readonly client: Client;
   readonly tmpfs: Tmpfs;
-  /** Folder of the records; it outlives the driver. */
+  /** Directory of the records; it outlives the driver. */
   readonly recordDirectory: string;
   readonly metrics: DriverMetrics;
   /** Aborts when the driver stops. */
@@ -75,7 +74,7 @@ export class Volumes {
     this.#watches.stop();
   }
 
-  /** Takes up the volumes of the driver's former life. What was cut off in the middle is removed: kubelet begins anew. */
+  /** Takes up the volumes of the driver's former life. What was cut off in the middle is removed: kubelet begins again. */
   async recover(): Promise<void> {
     const { tmpfs, log } = this.#options;
     for (const record of this.#records.all()) {
@@ -106,7 +105,7 @@ export class Volumes {
     }
   }
 
-  /** Unmounts a volume and forgets it. Does nothing when it is gone already. */
+  /** Unmounts a volume and forgets it. Does nothing when it is already deleted. */
   async unpublish(volumeId: string, target: string): Promise<void> {
     const { tmpfs, log, metrics } = this.#options;
     await this.#lock.run(volumeId, async () => {

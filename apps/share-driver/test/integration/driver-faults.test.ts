@@ -16,7 +16,7 @@ afterAll(() => cluster[Symbol.dispose]());
 const watchOfSecret: RequestMatch = ({ verb, resource }) => verb === "watch" && resource === "secrets";
 
 describe("the driver on a bad network", () => {
-  test("refuses a volume while the API server gives no answer, and leaves no mount", async () => {
+  test("refuses a volume while the API server gives no response, and leaves no mount", async () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("warm");
     scene.proxy.inject(({ resource }) => resource === "subjectaccessreviews", serverError(500), 100);
@@ -27,7 +27,7 @@ describe("the driver on a bad network", () => {
     await scene.publish("a");
   });
 
-  test("goes on refreshing after its connections were cut", async () => {
+  test("continues refreshing after its connections were cut", async () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("a");
     for (const value of ["second", "third"]) {
@@ -38,7 +38,7 @@ describe("the driver on a bad network", () => {
     }
   });
 
-  test("goes on refreshing after the server has forgotten its version, and with events in pieces", async () => {
+  test("continues refreshing after the server has forgotten its version, and with events in pieces", async () => {
     await using scene = await ShareScene.open(cluster);
     scene.proxy.inject(watchOfSecret, { kind: "watch", transform: expireAfter(1) });
     scene.proxy.inject(watchOfSecret, { kind: "watch", transform: splitEvery(7) }, 100);
@@ -50,7 +50,7 @@ describe("the driver on a bad network", () => {
     }
   });
 
-  test("asks once for fifty volumes at once", async () => {
+  test("sends one request for fifty volumes that start together", async () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("warm");
     const before = scene.proxy.trace.length;

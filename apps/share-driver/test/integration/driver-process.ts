@@ -12,7 +12,7 @@ import { DRIVER_NAME } from "../../src/settings.ts";
 import { DirectoryTmpfs } from "../unit/directory-tmpfs.ts";
 import { type CallEnd, SocketClient } from "../unit/socket-client.ts";
 
-/** A kubelet's folder with a driver in it that acts as the identity, and the test in the place of kubelet. */
+/** A kubelet's directory with a driver in it that acts as the identity, and the test in the place of kubelet. */
 export class DriverProcess implements AsyncDisposable {
   readonly tmpfs = new DirectoryTmpfs();
   readonly kubeletDirectory = mkdtempSync(join(tmpdir(), "qm-kubelet-"));

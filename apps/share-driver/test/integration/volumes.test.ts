@@ -32,7 +32,7 @@ describe("the volumes of a node", () => {
     expect(requested.filter(({ code }) => code === 403)).toEqual([]);
   });
 
-  test("are published once, however often kubelet asks, and also after the permission is gone", async () => {
+  test("are published once, however often kubelet asks, and also after the permission no longer exists", async () => {
     await using scene = await ShareScene.open(cluster);
     await scene.publish("a");
     await scene.forbid();

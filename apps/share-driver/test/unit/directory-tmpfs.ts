@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 
 import type { Tmpfs } from "../../src/files/tmpfs.ts";
 
-/** Folders instead of file systems: no test mounts anything on this machine. */
+/** Directories instead of file systems: no test mounts anything on this machine. */
 export class DirectoryTmpfs implements Tmpfs {
   readonly mounted = new Set<string>();
   /** The next mount fails, after it was made. */

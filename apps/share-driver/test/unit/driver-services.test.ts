@@ -75,7 +75,7 @@ describe("the plugin's socket", () => {
     expect(await served.client.call(nodeService, "NodeGetCapabilities")).toEqual({ response: {} });
   });
 
-  test("is open to nobody but root", async () => {
+  test("is open to no one but root", async () => {
     await using _ = await serve("mode", async () => await Promise.resolve());
     expect(statSync(join(directory, "mode.sock")).mode & 0o777).toBe(0o600);
   });

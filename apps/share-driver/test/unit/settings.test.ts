@@ -40,9 +40,9 @@ describe("settings", () => {
     { name: "an unknown flag", args: ["--node-name=a", "--nodename=b"], says: "nodename" },
     { name: "a port that is none", args: ["--node-name=a", "--metrics-port=x"], says: "--metrics-port" },
     { name: "a level that is none", args: ["--node-name=a", "--log-level=all"], says: "--log-level" },
-    { name: "a relative folder", args: ["--node-name=a", "--kubelet-dir=kubelet"], says: "--kubelet-dir" },
+    { name: "a relative directory", args: ["--node-name=a", "--kubelet-dir=kubelet"], says: "--kubelet-dir" },
     {
-      name: "a folder with a slash at its end",
+      name: "a directory with a slash at its end",
       args: ["--node-name=a", "--kubelet-dir=/k/"],
       says: "--kubelet-dir",
     },

@@ -4,7 +4,7 @@ import { Client, credentials, type ServiceError, status } from "@grpc/grpc-js";
 import type { ServiceSpec } from "../../src/csi/service-spec.ts";
 import { methodDefinition } from "../../src/csi/socket-server.ts";
 
-/** How a call ended: with an answer, or with gRPC's code and message. */
+/** How a call ended: with a response, or with gRPC's code and message. */
 export type CallEnd = { readonly response: JsonValue } | { readonly code: string; readonly message: string };
 
 /** A client of a socket, as kubelet is one. */

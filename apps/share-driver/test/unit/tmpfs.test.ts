@@ -59,24 +59,29 @@ test.runIf(mayMount())(
   },
 );
 
-test.runIf(mayMount())("volumes at once are mounted each, and one that cannot be fails alone", async () => {
-  using directory = emptyDirectory();
-  const targets = Array.from({ length: 20 }, (_, index) => join(directory.path, `volume-${index}`, "mount"));
-  for (const target of targets) mkdirSync(join(target, ".."));
-  const missing = join(directory.path, "missing", "mount");
-  try {
-    const ends = await Promise.allSettled(
-      [...targets, missing].map(async (target) => {
-        await tmpfs.mount(target);
-      }),
+test.runIf(mayMount())(
+  "volumes that come together are mounted each, and one that cannot be fails alone",
+  async () => {
+    using directory = emptyDirectory();
+    const targets = Array.from({ length: 20 }, (_, index) =>
+      join(directory.path, `volume-${index}`, "mount"),
     );
-    expect(ends.map(({ status }) => status)).toEqual([...targets.map(() => "fulfilled"), "rejected"]);
-    expect(targets.filter((target) => !tmpfs.isMounted(target))).toEqual([]);
-  } finally {
-    await Promise.all(targets.map(async (target) => await tmpfs.unmount(target)));
-  }
-  expect(targets.filter((target) => existsSync(target))).toEqual([]);
-});
+    for (const target of targets) mkdirSync(join(target, ".."));
+    const missing = join(directory.path, "missing", "mount");
+    try {
+      const ends = await Promise.allSettled(
+        [...targets, missing].map(async (target) => {
+          await tmpfs.mount(target);
+        }),
+      );
+      expect(ends.map(({ status }) => status)).toEqual([...targets.map(() => "fulfilled"), "rejected"]);
+      expect(targets.filter((target) => !tmpfs.isMounted(target))).toEqual([]);
+    } finally {
+      await Promise.all(targets.map(async (target) => await tmpfs.unmount(target)));
+    }
+    expect(targets.filter((target) => existsSync(target))).toEqual([]);
+  },
+);
 
 test("nothing is mounted for a pod that is not there", async () => {
   using directory = emptyDirectory();

@@ -126,8 +126,8 @@ describe("a volume of several Shares", () => {
 describe("a refresh that was refused", () => {
   test.each([
     { name: "because the server did not answer", why: "noAnswer" },
-    { name: "because the permission was gone", why: "noPermission" },
-  ] as const)("$name comes by itself once that is over, without another change", async ({ why }) => {
+    { name: "because the permission no longer existed", why: "noPermission" },
+  ] as const)("$name comes on its own once that is over, without another change", async ({ why }) => {
     using bench = await aBench();
     await bench.publish("a");
     const end = bench.refuse(why);
@@ -140,7 +140,7 @@ describe("a refresh that was refused", () => {
     expect(bench.read("a")).toEqual({ s: "second" });
   });
 
-  test("for one of two Shares comes once that may be used again, while the other goes on", async () => {
+  test("for one of two Shares comes once that may be used again, while the other continues", async () => {
     using bench = await aBench(2);
     await bench.publish("a", ["s", "t"]);
     bench.denied.add("t");
@@ -205,7 +205,7 @@ describe("versions of an object", () => {
 });
 
 describe("objects of one name in two namespaces", () => {
-  test("are two: each is followed by itself", async () => {
+  test("are two: each is followed on its own", async () => {
     using bench = await aBench();
     bench.share("o", { secret: "s", namespace: "other" });
     await bench.write("s", { o: "first" }, { namespace: "other" });
@@ -235,7 +235,7 @@ describe("the record of a refresh", () => {
   });
 });
 
-test("[subscription-injection/AC-H8] 200 pods that come and go, one after the other and at once, leave nothing", async () => {
+test("[subscription-injection/AC-H8] 200 pods that come and go, one after the other and together, leave nothing", async () => {
   using bench = await aBench();
   const ids = Array.from({ length: 200 }, (_, at) => `pod-${at}`);
   for (const id of ids) {

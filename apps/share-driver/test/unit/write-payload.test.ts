@@ -31,7 +31,7 @@ function visible(directory: string): Readonly<Record<string, string>> {
 }
 
 describe("the files of a volume", () => {
-  test("are links through ..data, with the mode that was asked for", () => {
+  test("are links through ..data, with the mode that was requested", () => {
     using directory = emptyDirectory();
     expect(writePayload(directory.path, filesOf({ a: "1", b: "" }), { mode: 0o440, version: "v1" })).toBe(
       true,

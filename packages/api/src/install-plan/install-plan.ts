@@ -77,7 +77,7 @@ const retry = z.strictObject({
     .max(10_000)
     .default(0)
     .describe(
-      "Maximum number of attempts. 0 means no limit, but a failed job is then only run again after a person asks for it with the annotation install.quartermaster.dev/retry. Defaults to 0, at most 10000.",
+      "Maximum number of attempts. 0 means no limit, but a failed job is then only run again after a user requests it with the annotation install.quartermaster.dev/retry. Defaults to 0, at most 10000.",
     ),
 });
 

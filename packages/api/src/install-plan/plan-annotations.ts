@@ -1,4 +1,4 @@
-/** Annotations by which a person tells the operator something about a plan. Each value counts once; the status records it. */
+/** Annotations by which a user tells the operator something about a plan. Each value counts once; the status records it. */
 export const planAnnotations = {
   /** Another attempt of a failed plan; `qm plan retry` sets it to the time. Recorded in `status.lastHandledRetry`. */
   retry: "install.quartermaster.dev/retry",

@@ -55,7 +55,6 @@ export const licenseFields = {
   issuer: z.string().min(1).max(1024).describe("Issuer of the license. At most 1024 characters."),
 };
 
-/** What a license of the stack says, wherever it stands. */
 export const stackFields = {
   ...licenseFields,
   type: z

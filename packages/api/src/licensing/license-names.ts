@@ -10,7 +10,7 @@ export const DESIRED_LICENSE_LABEL = "k8s.elastic.co/desired-license";
 /** Annotation of a cluster: `"true"` permits a lower type, or basic, while its license is still valid. */
 export const ALLOW_DOWNGRADE_ANNOTATION = "license.k8s.elastic.co/allow-downgrade";
 
-/** Annotation of a cluster: `Keep` (default) or `RevertToBasic` once its license is gone. */
+/** Annotation of a cluster: `Keep` (default) or `RevertToBasic` once its license no longer exists. */
 export const ON_LICENSE_LOSS_ANNOTATION = "license.k8s.elastic.co/on-license-loss";
 
 /** Label of what the license controller makes in the namespace of a cluster; the value is the cluster's name. */

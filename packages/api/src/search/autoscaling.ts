@@ -148,7 +148,6 @@ export const managersStay = {
 
 const reasons = z.array(z.string().max(64)).max(16).optional();
 
-/** What auto-scaling has decided. */
 export const autoscalingStatus = z
   .strictObject({
     pools: listMap(

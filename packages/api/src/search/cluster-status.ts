@@ -193,7 +193,7 @@ const entryRecords = (most: number, what: string) =>
     .optional()
     .describe(what);
 
-/** Status of a search cluster. Nothing in it changes by itself. */
+/** Status of a search cluster. Nothing in it changes on its own. */
 export const clusterStatus = z.strictObject({
   observedGeneration,
   conditions,

@@ -39,7 +39,6 @@ const persistence = z
 
 const retention = z.enum(["Retain", "Delete"]).optional();
 
-/** What becomes of claims. */
 export const claimRetention = z
   .strictObject({
     whenDeleted: retention.describe("What happens when the cluster is deleted. Defaults to Retain."),

@@ -36,7 +36,7 @@ const rules: readonly CelRule[] = [
   },
 ];
 
-/** What the kinds of search clusters have in common. */
+/** Common to the kinds of search clusters. */
 const clusterKind = { categories: ["quartermaster"], scope: "Namespaced", columns, rules } as const;
 
 /** An OpenSearchCluster as the API server returns it. */

@@ -30,7 +30,7 @@ const item = z.strictObject({
   path: fileName.describe("File name of the key, without slashes. At most 253 characters."),
 });
 
-/** What a reference says besides the object it names. */
+/** Fields of a reference besides the object it names. */
 const mountFields = {
   items: atomicList(item)
     .min(1)
@@ -81,7 +81,7 @@ export const clusterReference = cel(
   itemsOrPrefix,
 );
 
-/** A bundle without references would inject nothing, and its author would look for the fault elsewhere. */
+/** A bundle without references would inject nothing, and its author would look for the problem elsewhere. */
 export const someReference = {
   rule: "(has(self.entitlements) && size(self.entitlements) > 0) || (has(self.yumRepositories) && size(self.yumRepositories) > 0)",
   message: "at least one of entitlements and yumRepositories must not be empty",

@@ -44,7 +44,7 @@ async function create(resource: CustomResource, namespace: string, object: objec
   return await eventually(async (see) => {
     const path = `${collection(resource, namespace)}?fieldValidation=Strict`;
     const response = see(await cluster.api.send({ method: "POST", path, body: object }));
-    // The first requests after a CRD is established may still find nobody at home.
+    // The first requests after a CRD is established may still find no one at home.
     return response.status === 404
       ? undefined
       : { status: response.status, object: JSON.parse(response.body) as HttpResponse["object"] };

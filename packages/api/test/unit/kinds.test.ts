@@ -52,7 +52,7 @@ function fieldsWithout(
   ];
 }
 
-test("lists every fault of a manifest at once, each with its path", () => {
+test("lists all problems of a manifest together, each with its path", () => {
   const invalid = {
     apiVersion: "install.quartermaster.dev/v1alpha1",
     kind: "InstallPlan",

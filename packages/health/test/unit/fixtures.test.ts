@@ -94,7 +94,7 @@ function judge(file: string): HealthState {
 }
 
 describe.skipIf(!isPresent)(
-  "the health rules on objects nobody here wrote (fixtures not present: skipped)",
+  "the health rules on objects no one here wrote (fixtures not present: skipped)",
   () => {
     test("know a verdict for every file", () => {
       expect(readdirSync(fixtures).toSorted()).toEqual(Object.keys(theirs).toSorted());

@@ -195,13 +195,13 @@ describe("a claim, a Service, an Ingress", () => {
       want: { state: "Ready" },
     },
     {
-      name: "balancer not asked for",
+      name: "balancer not requested",
       kind: "v1 Service",
       object: { spec: balancer },
       want: { state: "Ready" },
     },
     {
-      name: "balancer asked for",
+      name: "balancer requested",
       kind: "v1 Service",
       object: { spec: balancer },
       facts: requested,
@@ -215,7 +215,7 @@ describe("a claim, a Service, an Ingress", () => {
       want: { state: "Ready" },
     },
     {
-      name: "cluster IP, balancer asked for",
+      name: "cluster IP, balancer requested",
       kind: "v1 Service",
       object: { spec: { clusterIP: "10.0.0.1" } },
       facts: requested,
@@ -223,7 +223,7 @@ describe("a claim, a Service, an Ingress", () => {
     },
     { name: "ingress", kind: "networking.k8s.io/v1 Ingress", want: { state: "Ready" } },
     {
-      name: "ingress, balancer asked for",
+      name: "ingress, balancer requested",
       kind: "networking.k8s.io/v1 Ingress",
       facts: requested,
       want: { state: "InProgress" },
@@ -236,7 +236,7 @@ describe("a claim, a Service, an Ingress", () => {
       want: { state: "Ready" },
     },
     {
-      name: "a Service of somebody else's group",
+      name: "a Service of another group",
       kind: "serving.knative.dev/v1 Service",
       want: { state: "Ready" },
     },
@@ -302,7 +302,7 @@ describe("kinds of the API machinery", () => {
       object: condition("Available", "False", "MissingEndpoints"),
       want: { state: "InProgress", reason: "MissingEndpoints" },
     },
-    { name: "API nobody tried", kind: api, want: { state: "InProgress", reason: "NotAvailable" } },
+    { name: "API no one tried", kind: api, want: { state: "InProgress", reason: "NotAvailable" } },
     {
       name: "webhook whose Service is dead",
       kind: hooks,

@@ -137,7 +137,7 @@ describe("what a pod says", () => {
     ).toBeUndefined();
   });
 
-  test("what somebody has to mend comes first, then the first name", () => {
+  test("what another client has to mend comes first, then the first name", () => {
     const crash = { containerStatuses: [{ ...waiting("CrashLoopBackOff"), lastState: ended(1) }] };
     const pull = { containerStatuses: [waiting("ErrImagePull")] };
     const pods = [aPod("a", crash), aPod("c", pull), aPod("b", pull)];
@@ -174,7 +174,7 @@ describe("a workload", () => {
     message: "timed out",
   };
 
-  test("in a rollout that does not go on names the pod's own cause", () => {
+  test("in a rollout that does not continue names the pod's own cause", () => {
     expect(judge(rolling)).toEqual([
       "InProgress",
       "ImagePullBackOff",

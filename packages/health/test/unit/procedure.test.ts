@@ -136,7 +136,7 @@ describe("the general procedure", () => {
   });
 });
 
-describe("a custom resource nobody has looked at", () => {
+describe("a custom resource no one has looked at", () => {
   const fresh: Partial<HealthFacts> = { hasStatusSubresource: true, stateAgeMs: 1_000 };
   test.each<Row>([
     {
@@ -146,7 +146,7 @@ describe("a custom resource nobody has looked at", () => {
     },
     { name: "is ready after the grace", facts: { ...fresh, stateAgeMs: 3_000 }, want: { state: "Ready" } },
     {
-      name: "is ready at once when its kind has no status",
+      name: "is ready immediately when its kind has no status",
       facts: { stateAgeMs: 0 },
       want: { state: "Ready" },
     },

@@ -150,7 +150,7 @@ describe("patterns of others", () => {
   });
 });
 
-describe("expressions that never end by themselves", () => {
+describe("expressions that never end on their own", () => {
   test.each([
     {
       name: "nested loops",

@@ -80,7 +80,7 @@ export async function optInRemedy(plan: InstallPlan, { client, signal }: Context
   return `to let the operator run plans in this namespace, run kubectl create rolebinding quartermaster-plans --namespace ${namespace} --clusterrole quartermaster-plans ${subject}`;
 }
 
-/** Asked in every reconcile: a permission that is taken away counts from the next write on. */
+/** Reviewed in every reconcile: a permission that is taken away counts from the next write on. */
 async function mayImpersonate(author: Author, plan: InstallPlan, ctx: Context): Promise<boolean> {
   const { client, signal } = ctx;
   return await reviewAccess(client, impersonationOf(accountOf(plan)), { signal, subject: author });

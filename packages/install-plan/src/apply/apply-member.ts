@@ -28,7 +28,6 @@ import { isImmutable, withVersion } from "../preflight/dry-run.ts";
 import { reasons } from "../reasons.ts";
 import type { MemberView, Seen } from "../seen.ts";
 
-/** What performing needs besides the reconcile. */
 export interface ApplyOptions {
   readonly system: System;
   readonly observer?: PlanObserver | undefined;
@@ -65,7 +64,7 @@ export async function applyMember(
 
 interface Written {
   readonly written: KubeObject;
-  /** Somebody made the object between our look and our write. */
+  /** Another client created the object between our read and our write. */
   readonly isIntrusion: boolean;
 }
 
@@ -98,7 +97,7 @@ async function write(
   return { written, isIntrusion: current === undefined && !isNew };
 }
 
-/** Withdraws the fields that only we own; what the other one made stays as it was. With its uid: without it, one that is gone would be made, empty. */
+/** Withdraws the fields that only we own; what the other one made stays as it was. With its uid: without it, one that no longer exists would be made, empty. */
 async function giveBack(
   kind: Kind,
   { apiVersion, kind: kindName, metadata }: KubeObject,
@@ -178,7 +177,7 @@ async function noteWriteFailure(
 ): Promise<void> {
   const errorClass = classify(error);
   if (!(error instanceof ApiError) || errorClass === "aborted") throw error;
-  // Unforced, and somebody else's fields: the object exists without our owner labels.
+  // Unforced, and another client's fields: the object exists without our owner labels.
   if (errorClass === "conflict" && live === undefined && kind !== undefined) {
     const found = await findAsAccount(asAccount(ctx.client, plan), kind, member.identity);
     if (found !== "unknown") memory.unlabelledObjects.set(member.key, found);

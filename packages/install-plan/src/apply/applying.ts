@@ -51,7 +51,7 @@ function whileApplying(rule: PlanRule["decide"]): PlanRule["decide"] {
   return (seen, now) => (hasStarted(seen.plan) && !isInstalled(seen.plan) ? rule(seen, now) : undefined);
 }
 
-/** A manifest went while the plan is being carried out: without it nobody can say what the stages hold. Its return goes on. */
+/** A manifest went while the plan is being carried out: without it no one can say what the stages hold. Its return continues. */
 function contentLost(seen: Seen): Decision | undefined {
   const [first] = seen.content.unresolved;
   if (first === undefined) return undefined;
@@ -117,9 +117,9 @@ function writesBlocked(seen: Seen): Decision | undefined {
   return { phase: "Applying", outcome: waiting(why, Math.max(retryInMs, pollMs)) };
 }
 
-/** No attempt can help: a person has to decide whether the plan is meant for the new namespace. */
+/** No attempt can help: a user has to decide whether the plan is meant for the new namespace. */
 function namespaceReplaced(seen: Seen, text: string): Decision {
-  const why = because(reasons.namespaceReplaced, `The plan cannot go on: ${text}.`);
+  const why = because(reasons.namespaceReplaced, `The plan cannot continue: ${text}.`);
   return rollBack(seen, why) ?? { phase: "Failed", outcome: stalled(why, minuteMs) };
 }
 
@@ -197,7 +197,7 @@ function stagePassed(seen: Seen, now: Date): Decision | undefined {
 
 function finished(seen: Seen, now: Date, actions: readonly PlanAction[] = []): Decision {
   const { plan, replacement } = seen;
-  // What is ready is reported at once; what is not, the next reconcile reports, with all that an installed plan says.
+  // What is ready is reported immediately; what is not, the next reconcile reports, with all that an installed plan says.
   const isReady = degradationOf(seen) === undefined;
   const message = isReady ? installedMessage(replacement) : "Every stage is passed.";
   const last = plan.spec.stages.at(-1)?.name;

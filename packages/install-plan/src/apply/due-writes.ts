@@ -7,7 +7,7 @@ import type { MemberView, Seen } from "../seen.ts";
 /** The writes of a stage that are due, and why the rest is not. */
 export interface DueWrites {
   readonly due: readonly MemberView[];
-  /** What the writes that are not due wait for, each once. */
+  /** The reasons that block writes, each once. */
   readonly blocked: readonly Why[];
   /** Until the first write that failed in passing may be tried again. */
   readonly retryInMs?: number | undefined;

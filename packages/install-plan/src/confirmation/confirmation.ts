@@ -9,17 +9,17 @@ import {
 } from "@quartermaster/runtime/kinds";
 
 /**
- * What a person confirmed about a plan by annotation. `unguarded`: somebody set the annotation, and no policy says that only those
+ * What a user confirmed about a plan by annotation. `unguarded`: the annotation is set, and no policy says that only those
  * may who can act as the plan's account; then it does not count.
  */
 export type Confirmation = "none" | "unguarded" | "given";
 
-/** Whether a person says that the service account with this uid, which is not the one from before, is to be trusted. */
+/** Whether a user says that the service account with this uid, which is not the one from before, is to be trusted. */
 export function trustOf(plan: InstallPlan, accountUid: string, ctx: Context): Confirmation {
   return confirmationOf(plan, { annotation: planAnnotations.trust, value: accountUid, ctx });
 }
 
-/** Whether a person says that this very plan was restored from a backup: one that a backup contains has another uid. */
+/** Whether a user says that this very plan was restored from a backup: one that a backup contains has another uid. */
 export function restoreOf(plan: InstallPlan, ctx: Context): Confirmation {
   const { uid = "" } = plan.metadata;
   if (plan.status?.restored === uid) return "none";

@@ -19,7 +19,7 @@ import { type SchemaProblem, schemaProblems } from "./schema-problems.ts";
 /** Stored objects beyond this number are not all looked at. */
 const sampleSize = 1_000;
 
-/** Who looks at stored objects. */
+/** Readers of stored objects. */
 interface Readers {
   /** Speaks as the plan's account: what it may read is named. */
   readonly account: Client;
@@ -27,7 +27,7 @@ interface Readers {
   readonly operator: Client;
 }
 
-/** What the new version of a CRD would break: stored versions that go, and objects that its schema would not take. */
+/** Problems of the new version of a CRD: stored versions that go, and objects that its schema would not take. */
 export async function crdIssues(view: MemberView, readers: Readers): Promise<readonly Issue[]> {
   const { member } = view;
   if (!isCrd(member.identity) || view.live === undefined) return [];
@@ -102,7 +102,7 @@ export interface UnsafeChange {
 }
 
 /**
- * What a new CRD would break of the live one, all of it. Objects may be stored in each of `status.storedVersions`, whether any
+ * All problems of a new CRD with the live one. Objects may be stored in each of `status.storedVersions`, whether any
  * are there or not, so none of them may go; the rest the server refuses itself, but only when it is too late for a preview.
  */
 export function unsafeCrdChanges(live: unknown, next: unknown): readonly UnsafeChange[] {
@@ -122,7 +122,7 @@ const fixed = [
   { path: ["names", "singular"], field: "spec.names.singular" },
 ] as const;
 
-/** A name that the manifest leaves to the server's default is no change. */
+/** A name that the server defaults is no change. */
 function identityChanges(live: unknown, next: unknown): readonly UnsafeChange[] {
   return fixed.flatMap(({ path, field }) => {
     const [before, after] = [specField(live, path), specField(next, path)];
@@ -180,7 +180,7 @@ const problemLimit = 5;
 
 /**
  * The objects that a new CRD would make invalid in one version, as far as its schema shows (see `schemaFaults`). Objects must
- * be in that version; what no version's schema covers is nobody's fault, so an unknown version breaks nothing.
+ * be in that version; what no version's schema covers is no one's fault, so an unknown version breaks nothing.
  */
 export function brokenByUpdate(
   nextCrd: unknown,

@@ -8,7 +8,7 @@ export interface EstablishedKind {
 
 /**
  * The kinds that a definition serves for sure. One that was never changed serves all it says from the moment that it is
- * established, seconds before discovery lists it when many come at once. Of one that was changed only discovery knows when.
+ * established, seconds before discovery lists it when many come together. Of one that was changed only discovery knows when.
  */
 export function establishedKinds(crd: KubeObject): readonly EstablishedKind[] {
   if (crd.metadata.generation !== 1 || !isEstablished(crd)) return [];
@@ -21,7 +21,7 @@ export function establishedKinds(crd: KubeObject): readonly EstablishedKind[] {
     });
 }
 
-/** Whether the server has taken the CRD up: established, and its names are nobody else's. */
+/** Whether the server has taken the CRD up: established, and its names are no other client's. */
 export function isEstablished(crd: unknown): boolean {
   return holds(crd, "Established") && holds(crd, "NamesAccepted");
 }
@@ -34,7 +34,7 @@ export function servedVersions(crd: unknown): readonly string[] {
   });
 }
 
-/** Whether a live CRD serves the version. An old CRD is established before a new version of it is; ask discovery too. */
+/** Whether a live CRD serves the version. An old CRD is established before a new version of it is; check discovery too. */
 export function isServed(crd: unknown, version: string): boolean {
   return isEstablished(crd) && servedVersions(crd).includes(version);
 }

@@ -8,9 +8,9 @@ export interface SchemaProblem {
 }
 
 /**
- * What of a value does not fit a structural OpenAPI v3 schema, as the API server would judge it. Fields that the schema does
- * not know are pruned by the server, so they are no faults. `x-kubernetes-validations` (CEL), `format` and `uniqueItems` are
- * not judged here: a clean answer is no promise, a fault is one.
+ * Problems of a value with a structural OpenAPI v3 schema, as the API server would judge it. Fields that the schema does
+ * not know are pruned by the server, so they are no problems. `x-kubernetes-validations` (CEL), `format` and `uniqueItems` are
+ * not judged here: no problem found is no promise, a problem is one.
  */
 export function schemaProblems(schema: unknown, value: unknown, path = ""): readonly SchemaProblem[] {
   if (value === null && fieldOf(schema, "nullable") === true) return [];
@@ -101,7 +101,7 @@ function isAbsent(schema: unknown, object: JsonObject, key: string): boolean {
   return !Object.hasOwn(object, key) || isPruned(property, object[key]);
 }
 
-/** A null that may not be one is taken out by the server before it looks; a default then takes its place. */
+/** A null that may not be one is removed by the server before validation; a default then takes its place. */
 function isPruned(property: unknown, value: unknown): boolean {
   return value === null && property !== undefined && fieldOf(property, "nullable") !== true;
 }

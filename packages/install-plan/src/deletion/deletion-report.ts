@@ -8,7 +8,6 @@ type DeletionStatus = NonNullable<PlanStatus["deletion"]>;
 /** An object that does not go, and what holds it. */
 export type Blocker = NonNullable<DeletionStatus["blockedBy"]>[number];
 
-/** What a report says besides why. */
 export interface DeletionReport {
   readonly isBlocked?: boolean | undefined;
   /** How many objects are left; left out, the status keeps what it says of them. */
@@ -18,7 +17,7 @@ export interface DeletionReport {
   readonly deletion?: DeletionStatus | undefined;
 }
 
-/** What the status of a plan says while it is being deleted. Everything from before stays: without it the plan would look unstarted. */
+/** Status of a plan while it is being deleted. Everything from before stays: without it the plan would look unstarted. */
 export function reportDeletion(
   { status }: InstallPlan,
   { reason, message }: Why,
@@ -54,7 +53,7 @@ function progress(
 
 const blockersReported = 20;
 
-/** Each change of a large plan's status is dear: while objects go, the number is reported anew when it has halved. */
+/** Each change of a large plan's status is dear: while objects go, the number is reported again when it has halved. */
 function worthTelling(remaining: number, reported: number | undefined): number {
   return reported !== undefined && remaining <= reported && remaining > reported / 2 ? reported : remaining;
 }

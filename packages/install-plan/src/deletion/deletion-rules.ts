@@ -12,7 +12,7 @@ import { actionFor, blockerOf, type Candidate, deletionTurn, isDue, turnOf } fro
 
 type DeletionVerdict = Verdict<RemovalAction>;
 
-/** The table of contents of a deletion: the first rule that answers decides. */
+/** The table of contents of a deletion: the first rule that matches decides. */
 export const deletionRules: readonly Rule<DeletionSeen, RemovalAction>[] = [
   { name: "nothingOwned", decide: nothingOwned },
   { name: "cannotSee", decide: cannotSee },
@@ -64,7 +64,7 @@ function orphanRequested({ plan, isOrphanRequested, remaining }: DeletionSeen): 
   return { actions: [], outcome: waiting(why, 0), ...reportDeletion(plan, why, { deletion }) };
 }
 
-/** Nobody can say whether they are there, and what was made before them has to wait for them. */
+/** No one can say whether they are there, and what was made before them has to wait for them. */
 function unconfirmedFirst(seen: DeletionSeen): DeletionVerdict | undefined {
   const awaited = awaitedOf(seen);
   const [first, ...others] = awaited;
@@ -88,7 +88,7 @@ function accountUnusable(seen: DeletionSeen): DeletionVerdict | undefined {
 
 /**
  * Objects go in the reverse of the order in which they were made, a stage at a time: what a later stage needs stays until that stage
- * is gone. Jobs that run go before what they work with does, or they would make anew what was just deleted.
+ * no longer exists. Jobs that run go before what they work with does, or they would make again what was just deleted.
  */
 function nextStep(seen: DeletionSeen): DeletionVerdict | undefined {
   const { plan } = seen;
@@ -104,7 +104,7 @@ function nextStep(seen: DeletionSeen): DeletionVerdict | undefined {
   };
 }
 
-/** Somebody has to give the account its permissions back, or allow the plan to let go. */
+/** A user has to grant the account its permissions again, or allow the plan to release the objects. */
 function refused(seen: DeletionSeen): DeletionVerdict | undefined {
   const failure = deletionTurn(seen)
     .targets.map(({ live }) => seen.refusals.get(live.metadata.uid ?? ""))
@@ -112,7 +112,7 @@ function refused(seen: DeletionSeen): DeletionVerdict | undefined {
   return failure === undefined ? undefined : unauthorized(seen, failure.message);
 }
 
-/** Events bring us back as objects go; a look every few seconds is for those that no event reports. */
+/** Events bring us back as objects go; a reconcile every few seconds is for those that no event reports. */
 function underWay(seen: DeletionSeen): DeletionVerdict {
   const { plan, remaining } = seen;
   const [blocker] = deletionTurn(seen).targets.flatMap(blockerOf);
@@ -145,7 +145,7 @@ function unauthorized(seen: DeletionSeen, output: string): DeletionVerdict {
   return stuck(seen, { reason: reasons.deletionBlocked, message });
 }
 
-/** Nobody has vouched for the account that has the name now: somebody has to act, and the plan cannot. */
+/** No one has confirmed the account that has the name now: a user has to act. */
 function replacedMessage(account: string): string {
   return `Service account ${account} was deleted and recreated, and the new one is not trusted: run qm plan trust, delete the remaining objects yourself, or set deletion.ifUnauthorized: Orphan to leave them in the cluster.`;
 }
@@ -161,12 +161,12 @@ function letGo({ remaining }: DeletionSeen, why: string): DeletionVerdict {
   return { actions: warn({ reason: "Orphaned", warnings: [warning] }), outcome: settled() };
 }
 
-/** Neither when the plan has had its time, nor when its namespace goes, which waits for that API by itself. */
+/** Neither when the plan has had its time, nor when its namespace goes, which waits for that API on its own. */
 function awaitedOf({ unconfirmed, isOverdue, isNamespaceTerminating }: DeletionSeen): readonly Unread[] {
   return isOverdue || isNamespaceTerminating ? [] : unconfirmed;
 }
 
-/** What the plan leaves behind, because others have data in it or because the account may not delete it. */
+/** Objects that the plan keeps, because others have data in it or because the account may not delete it. */
 function warningsFor(due: readonly Candidate[], { refusals }: DeletionSeen): readonly RemovalAction[] {
   const spared = due.flatMap(({ live, protectedBy }) =>
     protectedBy === undefined ? [] : [staysBecause(identityOf(live), protectedBy)],

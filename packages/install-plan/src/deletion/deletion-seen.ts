@@ -20,16 +20,15 @@ export interface Remaining extends Unread {
   readonly protectedBy?: string | undefined;
 }
 
-/** What is left of a plan that is being deleted, and what decides about it. */
 export interface DeletionSeen {
   readonly plan: InstallPlan;
   /** Without what the plan left behind for good. */
   readonly remaining: readonly Remaining[];
-  /** What may be there or not: its API does not answer, and it must not count as gone. */
+  /** Objects whose API does not respond; they must not count as deleted. */
   readonly unconfirmed: readonly Unread[];
   /** Some watch has not shown its first picture yet. */
   readonly isPending: boolean;
-  /** Why the operator may not look at what is left; then nothing else is known. */
+  /** Why the operator may not read the remaining objects; then nothing else is known. */
   readonly unseen?: string | undefined;
   /** Jobs of the plan's stages that still run. */
   readonly runningJobs: readonly Job[];
@@ -41,9 +40,9 @@ export interface DeletionSeen {
   readonly isOrphanRequested: boolean;
   /** The deletion has had its time, and the plan says to let go then. */
   readonly isOverdue: boolean;
-  /** What the account was refused in this reconcile, by the uid of the object. */
+  /** Writes that the account was refused in this reconcile, by the uid of the object. */
   readonly refusals: ReadonlyMap<string, WriteFailure>;
-  /** Uids of objects whose deletion or release was asked for, and whose watch does not show it yet. */
+  /** Uids of objects whose deletion or release was requested, and whose watch does not show it yet. */
   readonly requested: ReadonlySet<string>;
   readonly recentlyChanged: readonly WakeTrigger[];
 }

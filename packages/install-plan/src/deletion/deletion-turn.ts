@@ -39,7 +39,7 @@ export function deletionTurn(seen: DeletionSeen): {
   return { targets, inFlight: plan.spec.stages[rank]?.concurrency ?? 1 };
 }
 
-/** Neither asked for already, nor going already, nor refused just now. */
+/** Neither requested already, nor going already, nor refused just now. */
 export function isDue({ live, isKept }: Candidate, seen: DeletionSeen): boolean {
   const { uid = "", deletionTimestamp } = live.metadata;
   if (seen.requested.has(uid) || (!isKept && deletionTimestamp !== undefined)) return false;
@@ -47,7 +47,6 @@ export function isDue({ live, isKept }: Candidate, seen: DeletionSeen): boolean 
   return failure === undefined || (failure.action === "delete" && isLettingGo(seen));
 }
 
-/** What may not be deleted loses its owner labels where that is allowed. */
 export function actionFor({ kind, live, isKept }: Candidate, { refusals }: DeletionSeen): RemovalAction {
   const target = { kind, live };
   const isRefused = refusals.has(live.metadata.uid ?? "");
@@ -68,7 +67,6 @@ export function deletionRank({ stageIndex, isCustomResource }: Unread): number {
   return isCustomResource ? beforeStages : stageIndex;
 }
 
-/** What holds an object that is going already. */
 export function blockerOf({ live }: Target): readonly Blocker[] {
   const { deletionTimestamp } = live.metadata;
   const finalizers = finalizersOf(live);

@@ -16,7 +16,6 @@ import type { WakeIndex } from "../wake/wake-index.ts";
 import { type DeletionSeen, isLettingGo } from "./deletion-seen.ts";
 import { readRemaining, type RemainingOptions } from "./read-remaining.ts";
 
-/** What observing a deletion needs besides the reconcile. */
 export interface DeletionOptions extends ObserverOptions {
   readonly wakeIndex: WakeIndex;
   /** Uids of plans that were seen with the request to orphan. */
@@ -145,7 +144,7 @@ function accountOf(plan: InstallPlan, ctx: Context): DeletionSeen["account"] {
 /**
  * The trace that the garbage collector leaves when it did its part while no operator ran: it took the plan's owner reference off all
  * that had one, and the operator had put one on every manifest before it started the plan. Manifests made since, or with other
- * content than the plan names, count for nothing, and a plan whose objects are all inline has no such trace: its deletion looks like any other (docs/decisions/0015).
+ * content than the plan names, are ignored, and a plan whose objects are all inline has no such trace: its deletion is like any other (docs/decisions/0015).
  */
 export function wasOrphaned(plan: InstallPlan, manifests: readonly ResourceManifest[]): boolean {
   const { startedAt } = plan.status ?? {};

@@ -19,10 +19,9 @@ import type { PlanMemory } from "../plan-memory.ts";
 import type { DeletionSeen, Remaining } from "./deletion-seen.ts";
 import { deletionRank, turnOf } from "./deletion-turn.ts";
 
-/** What is left of a plan. */
+/** The rest of a plan. */
 type Rest = Pick<DeletionSeen, "remaining" | "unconfirmed" | "isPending">;
 
-/** What reading it needs besides the reconcile. */
 export interface RemainingOptions extends ObserverOptions {
   readonly memory: PlanMemory;
   readonly nowMs: number;
@@ -30,7 +29,7 @@ export interface RemainingOptions extends ObserverOptions {
   readonly leftBehind: ReadonlySet<string>;
 }
 
-/** What still has the plan's owner labels, without what a plan after it or before it names. */
+/** Objects with the plan's owner labels, except those that a plan after it or before it names. */
 export async function readRemaining(plan: InstallPlan, ctx: Context, parts: RemainingOptions): Promise<Rest> {
   const { discovery, contents, leftBehind, memory, nowMs } = parts;
   const kinds = await readKindTable(discovery, ctx.signal);
@@ -148,8 +147,8 @@ interface Parts {
 }
 
 /**
- * Entries of which nobody can say now whether they are there: the API behind their kind is registered and does not answer.
- * Those of a kind that is not registered at all are gone.
+ * Entries of which no one can say now whether they are there: the API behind their kind is registered and does not respond.
+ * Those of a kind that is not registered at all no longer exist.
  */
 async function unconfirmed<E extends Entry>(entries: readonly E[], parts: Parts): Promise<readonly E[]> {
   const { kinds, silentKinds } = parts;
@@ -166,7 +165,7 @@ async function unconfirmed<E extends Entry>(entries: readonly E[], parts: Parts)
   });
 }
 
-/** False also when it turns out to be served by now: the next look finds it. */
+/** False also when it is served by now: the next reconcile finds it. */
 async function isDeleted(
   identity: Entry["identity"],
   { ctx, discovery }: Pick<Parts, "ctx" | "discovery">,

@@ -55,7 +55,7 @@ export function isDisallowed({ manager, subresource }: ManagerEntry, { lifecycle
   return subresource === undefined && lifecycle.disallowedManagers.includes(manager);
 }
 
-/** Metadata and status are no business of `Strict`: everybody annotates. */
+/** Metadata and status are not part of `Strict`: many clients annotate. */
 function additionsTo(live: KubeObject, member: Member): readonly string[] {
   const owned = fieldsAppliedBy(live, fieldManager) ?? {};
   const entries = managersOf(live).filter((entry) => isDisallowed(entry, member));

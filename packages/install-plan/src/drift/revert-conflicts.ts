@@ -42,7 +42,7 @@ export interface RevertConflict {
 const conflictWindowMs = 5 * 60_000;
 const conflictMemoryMs = 20 * 60_000;
 const revertsAllowed = 5;
-/** Two plans that may both take over from anybody would go on for ever. */
+/** Two plans that may both take over from anybody would continue for ever. */
 const takeoversAllowed = 2;
 const shortestPauseMs = 10_000;
 const longestPauseMs = 10 * 60_000;

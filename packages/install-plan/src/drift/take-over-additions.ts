@@ -17,7 +17,7 @@ import { isDisallowed } from "./drift.ts";
 
 /**
  * Makes the fields of disallowed managers ours, so that the apply that follows removes those which the manifest does not
- * have. What the plan leaves to others they keep. With the resourceVersion that was seen: nobody's later work is taken.
+ * have. Others keep what the plan excludes. With the resourceVersion that was seen: no later write is lost.
  */
 export async function takeOverAdditions(
   { member, live, kind }: { readonly member: Member; readonly live: KubeObject; readonly kind: Kind },

@@ -17,7 +17,6 @@ import { rollBack } from "../retry/roll-back.ts";
 import type { Leftover, Seen } from "../seen.ts";
 import type { Predecessor } from "./replacement.ts";
 
-/** What looking for leftovers needs. */
 export type LeftoverOptions = Pick<Seen, "plan" | "content" | "replacement"> & {
   readonly kinds: KindTable;
   readonly contents: ContentReader;
@@ -81,7 +80,6 @@ async function liveOf(
   });
 }
 
-/** What of the leftovers will be deleted, not only let go. */
 export function deletedOf(leftovers: readonly Leftover[]): readonly Leftover[] {
   return leftovers.filter(({ cleanup, protectedBy }) => cleanup === "Delete" && protectedBy === undefined);
 }
@@ -124,7 +122,7 @@ export function successorUnready(seen: Seen): Decision | undefined {
   return { phase: "Finishing", outcome: waiting(why, Math.max(1, Math.min(60_000, ...rechecks))) };
 }
 
-/** What the plans before this one left behind is deleted only now that the new objects are ready. */
+/** Leftovers of earlier plans are deleted only now that the new objects are ready. */
 export function leftoversRemain(seen: Seen): Decision | undefined {
   const open = seen.leftovers.filter(({ live }) => live.metadata.deletionTimestamp === undefined);
   if (open.length === 0) return undefined;

@@ -7,12 +7,12 @@ import { SlotSet } from "./slot-set.ts";
 
 type Entries = NonNullable<NonNullable<InstallPlan["status"]>["replaces"]>;
 
-/** The plans that a plan said it takes over from before its first write: nobody joins them later. Undefined before that. */
+/** The plans that a plan declared to take over from before its first write: no one joins them later. Undefined before that. */
 export function fixedSet(plan: InstallPlan): Entries | undefined {
   return plan.status?.replaces ?? (hasStarted(plan) ? [] : undefined);
 }
 
-/** Plans that are not listened to, because their authors may not ask for what they ask. */
+/** Plans that are ignored, because their authors may not do what they declare. */
 export interface Muted {
   /** Slots of plans whose `spec.replaces` does not count. */
   readonly settings: Pick<SlotSet, "has">;
@@ -33,7 +33,7 @@ export interface PlanSelector {
 
 /**
  * Who names, selects and claims whom among the plans of one namespace. Each name has a slot, also the name of a plan that does
- * not exist. A change of one plan costs one look at each selector, so the graph is kept from one reconcile to the next.
+ * not exist. A change of one plan costs one evaluation of each selector, so the graph is kept from one reconcile to the next.
  */
 export class PlanGraph {
   readonly #slots = new Map<string, number>();
@@ -55,7 +55,7 @@ export class PlanGraph {
     for (const plan of plans) this.put(plan);
   }
 
-  /** Whether so many names are in it of plans that are gone that a new graph is due. */
+  /** Whether so many names are in it of plans that no longer exist that a new graph is due. */
   get isWorn(): boolean {
     return this.#names.length > 1_000 + 200 * this.#plans.size;
   }
@@ -69,7 +69,7 @@ export class PlanGraph {
     return this.#plans.values();
   }
 
-  /** What `look` finds when nobody listens to some of the plans. */
+  /** Result of `look` without some of the plans. */
   without<T>(muted: Muted, observation: () => T): T {
     this.#muted = muted;
     try {
@@ -79,14 +79,14 @@ export class PlanGraph {
     }
   }
 
-  /** What a plan names in its spec; nothing when nobody listens to it. */
+  /** Names in a plan's spec; none when the plan is ignored. */
   namesIn({ metadata, spec }: InstallPlan): readonly string[] {
     return this.#muted.settings.has(this.slotOf(metadata.name))
       ? []
       : (spec.replaces?.plans ?? []).map(({ name }) => name);
   }
 
-  /** The plans that have a selector, but for those nobody listens to. */
+  /** The plans that have a selector, but for those no one listens to. */
   sourcesOf({ sources }: PlanSelector): readonly number[] {
     return [...sources].filter((slot) => !this.#muted.settings.has(slot));
   }

@@ -39,7 +39,7 @@ function beingReplaced(seen: Seen): Decision | undefined {
 
 function paused(seen: Seen): Decision | undefined {
   if (!seen.plan.spec.paused) return undefined;
-  // Where it goes on is in other fields; the preview and the states stay live.
+  // Where it continues is in other fields; the preview and the states stay live.
   const why = because(reasons.paused, "The plan is paused; nothing is written.");
   return { phase: "Paused", outcome: held(why) };
 }
@@ -53,8 +53,8 @@ export interface SupersededBy {
 }
 
 /**
- * Who has replaced the plan; undefined while it is in force or only being replaced. What never wrote anything is replaced as soon as
- * somebody takes over; and who was replaced once stays so.
+ * Who has replaced the plan; undefined while it is in force or only being replaced. A plan that never wrote anything is replaced as soon as
+ * another takes over; a replaced plan stays replaced.
  */
 export function supersededBy({
   plan,

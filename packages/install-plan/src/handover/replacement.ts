@@ -19,9 +19,9 @@ import {
 export interface Predecessor {
   readonly name: string;
   readonly uid: string;
-  /** Undefined once it is gone. */
+  /** Undefined once it no longer exists. */
   readonly plan?: InstallPlan | undefined;
-  /** What our own status says of it; `Releasing` asks it to hand over. */
+  /** State in our own status; `Releasing` requests the handover. */
   readonly state: "Pending" | "Releasing" | "Superseded" | "Gone";
   /** It has confirmed that it touches nothing any more, or there is nothing of it left that could. */
   readonly hasLetGo: boolean;
@@ -86,7 +86,7 @@ function predecessorOf(name: string, plan: InstallPlan, graph: PlanGraph): Prede
   const found = otherNamed(name, plan, graph);
   const foundUid = found?.metadata.uid ?? "";
   const { uid = foundUid, state = "Pending" } = entry ?? {};
-  // Another plan under the name of one that is gone is not the one that was meant.
+  // Another plan under the name of one that no longer exists is not the one that was meant.
   if (found === undefined || foundUid !== uid) return { name, uid, state: "Gone", hasLetGo: true };
   return { name, uid, plan: found, state, hasLetGo: hasLetGo(found, plan) };
 }
@@ -173,8 +173,8 @@ function createdAt({ metadata }: InstallPlan): string {
 }
 
 /**
- * What is said of plans that `spec.replaces.plans` names and that did not exist when the plan began; undefined if there are none. The
- * plan goes on without them: in a new cluster the plan that it once replaced never comes.
+ * Message about plans that `spec.replaces.plans` names and that did not exist when the plan began; undefined if there are none. The
+ * plan continues without them: in a new cluster the plan that it once replaced never comes.
  */
 export function describeNeverThere({ predecessors }: Pick<Replacement, "predecessors">): string | undefined {
   const names = predecessors
@@ -193,7 +193,7 @@ export function installedMessage(replacement: Pick<Replacement, "predecessors">)
 const namesShown = 3;
 const rivalsShown = 10;
 
-/** What is wrong with what a plan replaces, before it has begun. */
+/** Problems of what a plan replaces, before it has begun. */
 function replacementIssues(plan: InstallPlan, graph: PlanGraph): readonly Issue[] {
   const { name } = plan.metadata;
   const field = "spec.replaces";

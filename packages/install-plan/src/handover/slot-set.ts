@@ -28,7 +28,7 @@ export class SlotSet {
     this.#size -= 1;
   }
 
-  /** Ascending. Whole words of what is in `without` already are passed over at once. */
+  /** Ascending. Whole words of what is in `without` already are skipped in one step. */
   *values(without?: SlotSet): Generator<number> {
     for (let at = 0; at < this.#text.length; at += 1) {
       let text = (this.#text[at] ?? 0) & ~(without?.chunkAt(at) ?? 0);

@@ -19,18 +19,17 @@ import { type Replacement, replacementOf } from "./replacement.ts";
 import { SlotSet } from "./slot-set.ts";
 import { replacesLimit, wantedBy } from "./wanted-by.ts";
 
-/** What a plan may do to other plans of its namespace. */
 export interface Takeover {
   /** Whose permission counts: the author of the plan or, when none is recorded, its account. */
   readonly subject: string;
-  /** Permissions without which the plan takes over from nobody. Empty once it has started: it was asked before. */
+  /** Permissions without which the plan takes over from no one. Empty once it has started: they were reviewed before. */
   readonly missing: readonly Permission[];
   /** Superseded plans beyond `historyLimit` that may be deleted, and those that have to stay. */
   readonly forgettable: readonly InstallPlan[];
   readonly kept: readonly InstallPlan[];
 }
 
-/** How a plan relates to those before and after it, without what other authors may not ask for. */
+/** How a plan relates to those before and after it, without what other authors may not request. */
 export interface AuthorizedReplacement {
   readonly replacement: Replacement;
   readonly takeover: Takeover;
@@ -38,7 +37,7 @@ export interface AuthorizedReplacement {
 
 /**
  * Taking over from a plan ends it, and forgetting one deletes it: both need the permission to delete it. The plan itself is
- * asked about what it replaces, and other plans about what they want of this one, so that a plan without the permission
+ * reviewed for what it replaces, and other plans for what they want of this one, so that a plan without the permission
  * neither takes anything nor blocks one that has it.
  */
 export async function authorizedReplacement(
@@ -73,7 +72,7 @@ export async function authorizedReplacement(
   };
 }
 
-/** Beyond the limit nobody goes back to them. */
+/** Beyond the limit no one goes back to them. */
 function pastBeyondLimit(plan: InstallPlan, { history }: Replacement): readonly InstallPlan[] {
   if (!isInstalled(plan)) return [];
   return history
@@ -101,20 +100,20 @@ async function mutedFields(
   if (wanted.length === 0 || wanted.length > replacesLimit) return muted;
   const { name: own } = plan.metadata;
   const concerned = new Set([...wanted, own]);
-  // A copy: another reconcile may change the graph while the server is asked.
+  // A copy: another reconcile may change the graph while the server is queried.
   const desiring = [...graph.plans].filter((other) => other.metadata.name !== own && isDesired(other));
   for (const other of desiring)
     if (!(await mayDesire(other, concerned, permissions))) muted.add(graph.slotOf(other.metadata.name));
   return muted;
 }
 
-/** It asks this plan to hand over, and this plan has not agreed yet. */
+/** It requests a handover from this plan, which has not agreed yet. */
 function isUnconfirmedClaim({ metadata, status }: InstallPlan, plan: InstallPlan): boolean {
   if (plan.status?.replacedBy?.uid === metadata.uid) return false;
   return status?.replaces?.some(({ uid }) => uid === plan.metadata.uid) ?? false;
 }
 
-/** It says what it replaces in its spec only: once its status says so, it has been asked. */
+/** Only its spec names what it replaces: once its status does, the request is made. */
 function isDesired(other: InstallPlan): boolean {
   return other.spec.replaces !== undefined && other.status?.replaces === undefined && !hasStarted(other);
 }
@@ -136,10 +135,10 @@ async function mayDesire(
   return selector === undefined && (await permissions.denied(plan, requested)).size === 0;
 }
 
-/** So many names are asked about for one subject in one reconcile; more need the permission for the whole namespace. */
+/** So many names are queried about for one subject in one reconcile; more need the permission for the whole namespace. */
 const namesLimit = 50;
 
-/** Asks whether authors may delete plans of one namespace, each question once per reconcile. */
+/** Reviews whether authors may delete plans of one namespace, each review once per reconcile. */
 class DeletePermissions {
   readonly #ctx: Context;
   readonly #namespace: string;
@@ -195,7 +194,7 @@ class DeletePermissions {
 
 const deletePlans = { verb: "delete", group: "install.quartermaster.dev", resource: "installplans" } as const;
 
-/** Undefined when the author cannot be read: nobody has the permission then. */
+/** Undefined when the author cannot be read: no one has the permission then. */
 function subjectOf(plan: InstallPlan): Author | undefined {
   const author = authorOf(plan);
   if (author === "unreadable") return undefined;

@@ -7,7 +7,7 @@ import { SlotSet } from "./slot-set.ts";
 /** Plans that one plan can take over from; its status has room for so many. */
 export const replacesLimit = 50;
 
-/** What a plan says that it replaces, by name and by selector. A selector does not reach plans that are over. */
+/** Plans that a plan replaces by its spec, by name and by selector. A selector does not reach plans that are over. */
 export function namedBy(plan: InstallPlan, graph: PlanGraph): readonly string[] {
   const names = graph.namesIn(plan);
   const matched = graph.selectorOf(plan)?.matched ?? new SlotSet();
@@ -55,7 +55,7 @@ export function wantedSlots(plan: InstallPlan, graph: PlanGraph): SlotSet {
   const found = new SlotSet();
   for (const entry of fixedSet(plan) ?? []) if (isMeant(entry, graph)) found.add(graph.slotOf(entry.name));
   if (!isOpen(plan)) return found;
-  /** What is held by another is found without being followed; it may still be named. */
+  /** Plans held by another are found without being followed; they may still be named. */
   const followed = new SlotSet();
   const open = [plan];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -189,7 +189,7 @@ function heldOf(plan: InstallPlan | undefined): readonly string[] {
   return found === undefined ? [] : (stillHeld(found) ?? []);
 }
 
-/** Another plan under the name of one that is gone is not the one that was meant. */
+/** Another plan under the name of one that no longer exists is not the one that was meant. */
 function isMeant(
   { name, uid }: { readonly name: string; readonly uid?: string | undefined },
   graph: PlanGraph,

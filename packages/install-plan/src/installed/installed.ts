@@ -12,7 +12,7 @@ import { planConditions } from "../report/plan-conditions.ts";
 import { permissionsJustChanged } from "../retry/retry.ts";
 import type { MemberView, Seen } from "../seen.ts";
 
-/** What no event reports, such as an owner label on an object that no watch shows, is found by a full check every ten hours. */
+/** A change without an event, such as an owner label on an object that no watch shows, is found by a full check every ten hours. */
 export const fullCheckMs = 10 * 60 * 60_000;
 const repairsInFlight = 4;
 /** A kind that comes back with its CRD is in discovery shortly after the last event about that. */
@@ -29,7 +29,7 @@ function whileInstalled(rule: PlanRule["decide"]): PlanRule["decide"] {
   return (seen, now) => (isInstalled(seen.plan) ? rule(seen, now) : undefined);
 }
 
-/** Nobody can say any more what was to be installed: nothing is repaired until it is restored. */
+/** No one can say any more what was to be installed: nothing is repaired until it is restored. */
 function contentChanged(seen: Seen): Decision | undefined {
   const changed = seen.content.unresolved.find(
     ({ reason }) => reason === "ContentChanged" || reason === "ManifestInvalid",
@@ -54,7 +54,7 @@ function repairsDue(seen: Seen): Decision | undefined {
   );
   return {
     phase: "Degraded",
-    // What is put right at once needs no report; the repair is an event.
+    // What is put right immediately needs no report; the repair is an event.
     isInterim: true,
     actions: nextRepairs(due).map((view) => ({ kind: "apply", view, isRepair: true })),
     inFlight: repairsInFlight,
@@ -80,7 +80,7 @@ function asInstalled(seen: Seen): Decision {
 /** Why a plan whose stages are all passed is not as declared, and who can change that. */
 export interface Degradation {
   readonly why: Why;
-  /** `nobody`: the lifecycle policy says to leave it. */
+  /** `no one`: the lifecycle policy says to leave it. */
   readonly actor: "user" | "cluster" | "none";
 }
 
@@ -128,7 +128,7 @@ function forgotten({ takeover }: Seen): readonly PlanAction[] {
   ];
 }
 
-/** Somebody, perhaps we, is at it; otherwise the lifecycle policy says to leave it. */
+/** A client, perhaps we, is working on it; otherwise the lifecycle policy says to leave it. */
 function isUnderWay({ state, revertConflict, failure, blockedBy }: MemberView): boolean {
   const isOurs = revertConflict !== undefined || failure !== undefined || blockedBy !== undefined;
   return isOurs || state === "InProgress" || state === "Terminating" || state === "Failed";

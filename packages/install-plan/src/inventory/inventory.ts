@@ -14,7 +14,7 @@ export interface Entry {
   readonly lifecycle: Lifecycle;
 }
 
-/** Every object of a plan in its order: from the content, and from the references where a manifest is gone. */
+/** Every object of a plan in its order: from the content, and from the references where a manifest no longer exists. */
 export function inventoryOf(plan: InstallPlan, content: Content, kinds: KindTable): readonly Entry[] {
   const known = new Set(content.members.map(({ stageIndex, index }) => locationOf(stageIndex, index)));
   const lost = plan.spec.stages.flatMap(({ resources = [] }, stageIndex) =>
@@ -22,7 +22,7 @@ export function inventoryOf(plan: InstallPlan, content: Content, kinds: KindTabl
       if (manifestRef === undefined || known.has(locationOf(stageIndex, index))) return [];
       const { namespace = "", ...named } = manifestRef.object;
       const identity: Identity = { ...named, ...(namespace === "" ? {} : { namespace }) };
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a field that the resource leaves out is absent, not undefined
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a field that the resource omits is absent, not undefined
       const merged = { ...plan.spec.lifecycle, ...lifecycle } as Lifecycle;
       return [{ identity, key: identityKey(identity), stageIndex, index, lifecycle: merged }];
     }),
@@ -33,7 +33,7 @@ export function inventoryOf(plan: InstallPlan, content: Content, kinds: KindTabl
     .toSorted((one, other) => one.stageIndex - other.stageIndex || one.index - other.index);
 }
 
-/** What a reference says of a manifest that is gone is the author's word: it leads nowhere that the plan may not go. */
+/** A reference to a deleted manifest is the author's text: it cannot lead where the plan may not go. */
 function isWithinScope({ identity: { namespace } }: Entry, { metadata, spec }: InstallPlan): boolean {
   return spec.scope === "Cluster" || namespace === undefined || namespace === metadata.namespace;
 }

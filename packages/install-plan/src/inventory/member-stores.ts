@@ -20,13 +20,13 @@ import { describeUnwatchable } from "./unwatchable-kinds.ts";
 export interface MemberStores {
   find(kind: Kind, ref: ObjectRef): KubeObject | undefined;
   list(kind: Kind): readonly KubeObject[];
-  /** False while nothing can be said about the kind's objects. */
+  /** False while nothing is known about the kind's objects. */
   isWatched(kind: Kind): boolean;
   /** Those that the operator may not watch. */
   readonly forbidden: readonly Kind[];
 }
 
-/** As `trackPlanKinds`. Throws when one of them may not be watched: what cannot be seen must not be taken for gone. */
+/** As `trackPlanKinds`. Throws when one of them may not be watched: what cannot be seen must not be taken for deleted. */
 export async function trackKinds(ctx: Context, kinds: readonly Kind[]): Promise<MemberStores> {
   const stores = await trackPlanKinds(ctx, kinds);
   if (stores.forbidden.length === 0) return stores;
@@ -70,7 +70,7 @@ export function watchFor(kind: Kind): InformerRequest {
 }
 
 /**
- * What is kept of an object: owner labels, ownership of fields, status and what health needs of the spec. The values of Secrets
+ * The part of an object that is kept: owner labels, ownership of fields, status and what health needs of the spec. The values of Secrets
  * and ConfigMaps, the schemas of CRDs and pod templates are dropped: changes show in the ownership of fields.
  */
 const objectView = { name: "plan", project: projectObject };

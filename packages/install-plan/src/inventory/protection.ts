@@ -45,7 +45,6 @@ export async function protectionOf(
   return undefined;
 }
 
-/** What is reported about an object that is not deleted. */
 export function staysBecause(identity: Entry["identity"], protectedBy: string): string {
   return `${describeIdentity(identity)} is kept: ${protectedBy}.`;
 }
@@ -98,7 +97,7 @@ async function foreignIn(
   }
 }
 
-/** Made by controllers for what is there, without an owner reference that says so, and gone with it. */
+/** Made by controllers for what is there, without an owner reference that says so, and deleted with it. */
 const passing: ReadonlySet<string> = new Set([
   "/Event",
   "events.k8s.io/Event",
@@ -147,7 +146,7 @@ async function mayRead(
   try {
     return await reviewAccess(account, { verb: "get", group, resource: plural, namespace, name }, { signal });
   } catch (error) {
-    // The operator may not ask as the account, or there is none any more.
+    // The operator may not impersonate the account, or it is deleted.
     if (classify(error) === "forbidden") return false;
     throw error;
   }
@@ -158,7 +157,7 @@ function hidden({ plural, group }: Kind): string {
   return `the operator may not list ${group === "" ? plural : `${plural}.${group}`} and does not know whether others have any`;
 }
 
-/** What becomes of leftovers: deleted, or only let go where their plan says so or others have something in them. */
+/** Decision on leftovers: deleted, or only released where their plan says so or others have something in them. */
 export function removals(open: readonly Leftover[]): readonly PlanAction[] {
   const kept = open.flatMap(({ live, protectedBy }) =>
     protectedBy === undefined ? [] : [staysBecause(identityOf(live), protectedBy)],

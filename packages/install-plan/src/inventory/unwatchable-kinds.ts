@@ -8,7 +8,7 @@ import { hasStarted } from "../model/plan-status.ts";
 import type { Permission } from "../permissions/permission.ts";
 import { lackingOf, missingPermissions, reviewRules, wholeCluster } from "../permissions/rules-review.ts";
 
-/** What deciding that needs. The client speaks as the operator. */
+/** Dependencies of the decision. The client acts as the operator. */
 export interface UnwatchableQuery {
   readonly plan: InstallPlan;
   readonly content: Content;
@@ -18,7 +18,7 @@ export interface UnwatchableQuery {
 }
 
 /**
- * Kinds that a plan's own definitions bring and the operator would not be able to watch then. Asked before the first write, so
+ * Kinds that a plan's own definitions bring and the operator would not be able to watch then. Checked before the first write, so
  * that a plan does not stop half way; one request, and none for plans without such kinds.
  */
 export async function unwatchableOwnKinds(question: UnwatchableQuery): Promise<readonly Kind[]> {

@@ -95,7 +95,7 @@ function isKept({ state, live, spec: { keep } }: JobView): boolean {
 const keptFailedJobs = 3;
 
 /**
- * Failed Jobs of earlier tries beyond the last few. The number of a try only grows, so that their names are never asked for
+ * Failed Jobs of earlier tries beyond the last few. The number of a try only grows, so that their names are never requested
  * again; the try that counts now is never among them.
  */
 export function surplusJobs(

@@ -18,7 +18,7 @@ import type { Seen } from "../seen.ts";
 import type { JobView } from "./job-view.ts";
 
 /**
- * The Job of one try. It ends by its own deadline, also when nobody of us is there to end it; it is removed by us and not by
+ * The Job of one try. It ends by its own deadline, also when no one of us is there to end it; it is removed by us and not by
  * a time to live, because its end has to be remembered first; its pod speaks as the plan's account.
  */
 export function jobObject(
@@ -61,14 +61,13 @@ function podTemplate(template: unknown, serviceAccountName: string): JsonObject 
   };
 }
 
-/** What the question about jobs needs. */
 export interface JobDryRun extends Pick<Seen, "plan" | "ownerLabels" | "jobs"> {
   readonly memory: PlanMemory;
   /** Speaks as the account. */
   readonly account: Client;
 }
 
-/** Asks the server what it would make of each job: a template that it refuses must not be found out in the middle. */
+/** Queries the server what it would make of each job: a template that it refuses must not be found out in the middle. */
 export async function dryRunJobs(question: JobDryRun): Promise<readonly DryRun[]> {
   return await inParallel(question.jobs, 16, async (job) => await request(job, question));
 }

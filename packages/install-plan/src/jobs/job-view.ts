@@ -18,7 +18,6 @@ import { isLabelledBy } from "../ownership/owner-labels.ts";
 type Stage = InstallPlan["spec"]["stages"][number];
 /** A job of a stage, as the plan writes it. */
 export type JobSpec = NonNullable<Stage["jobs"]>[number];
-/** What the status remembers of a job. */
 export type JobRecord = NonNullable<NonNullable<InstallPlan["status"]>["jobs"]>[number];
 
 /** A job of the plan with its state. */
@@ -42,12 +41,11 @@ export interface JobView {
   readonly triesLeft: number;
 }
 
-/** What a job's view is made from. */
 export interface JobFacts {
   readonly plan: InstallPlan;
   /** Of the plan, from 1. */
   readonly planAttempt: number;
-  /** A person says that the plan was restored from a backup (default: false). */
+  /** A user says that the plan was restored from a backup (default: false). */
   readonly isRestored?: boolean | undefined;
   readonly find: (name: string) => Job | undefined;
   /** How long the Job of this name has been seen unfinished. */
@@ -55,7 +53,7 @@ export interface JobFacts {
 }
 
 /**
- * All jobs of the plan in order. A success that the status remembers holds when its Job is gone; a Job that is there has the
+ * All jobs of the plan in order. A success that the status remembers holds when its Job no longer exists; a Job that is there has the
  * last word. Before a plan starts no job of it has run, whatever its status says.
  */
 export function jobViews(facts: JobFacts): readonly JobView[] {
@@ -103,7 +101,7 @@ function jobView(location: Location, facts: JobFacts): JobView {
   return { ...shown, ...(record === undefined ? unheardOf(facts) : { state: "Waiting" }) };
 }
 
-/** What a job did is in what was restored; a migration that runs twice is the accident that authors fear. */
+/** The result of a job is in what was restored; a migration that runs twice is the accident that authors fear. */
 function unheardOf({ isRestored = false }: JobFacts): Pick<JobView, "state" | "message"> {
   if (!isRestored) return { state: "Waiting" };
   return { state: "Succeeded", message: "Not run: the plan was restored from a backup." };
@@ -141,7 +139,7 @@ function tryNow(record: JobRecord | undefined, spec: JobSpec, planAttempt: numbe
 
 /**
  * How many tries were made in this attempt of the plan. A record of an earlier version does not say: then all are used up, because
- * a job too many is worse than one that a person has to ask for.
+ * a job too many is worse than one that a user has to request.
  */
 function triesSoFar(record: JobRecord | undefined, { attempts }: JobSpec, planAttempt: number): number {
   if (record === undefined) return 0;
@@ -210,7 +208,7 @@ export async function explainRunning(
   return jobs.map((job) => (job === running ? explained : job));
 }
 
-/** What the Job itself says, where its pods say nothing or may not be read. */
+/** The Job's own message, where its pods have none or may not be read. */
 function ofJobAlone({ live }: JobView, isForbidden: boolean): string | undefined {
   if ((live?.status?.failed ?? 0) === 0) return undefined;
   return `Pods of it have failed.${isForbidden ? ` ${mayNotListPods}` : ""}`;

@@ -27,7 +27,7 @@ export function stageJobs(seen: Seen, now: Date): Decision | undefined {
   };
 }
 
-/** Its Job reports its end by itself; why its pods fail has to be read. */
+/** Its Job reports its end on its own; why its pods fail has to be read. */
 function recheckMs({ spec, observationDueInMs }: JobView): number {
   return Math.min(spec.timeoutSeconds * 1000 + 3_000, observationDueInMs ?? Number.POSITIVE_INFINITY);
 }

@@ -11,7 +11,7 @@ import type { ObjectProblem } from "./object-problems.ts";
 /** A manifest as it is sent to the server, with what was left out on the way. */
 export interface AppliedForm {
   readonly manifest: KubeObject;
-  /** Fields that were dropped although they said something. */
+  /** Fields that were dropped although they had a value. */
   readonly dropped: readonly string[];
   readonly problems: readonly ObjectProblem[];
 }
@@ -88,7 +88,7 @@ function stringDataProblems(manifest: JsonObject): readonly ObjectProblem[] {
     }));
 }
 
-/** To an apply the server answers with an error of its own, as if it were worth another try. */
+/** The server responds to such an apply with an internal error, as if it were worth a retry. */
 function dataProblems(manifest: JsonObject): readonly ObjectProblem[] {
   const data = fieldOf(manifest, "data") ?? {};
   if (!isJsonObject(data)) return [{ field: "data", message: "must be an object" }];

@@ -17,7 +17,7 @@ interface Reading {
   readonly kept: readonly string[];
 }
 
-/** What a manifest holds, for all plans that refer to it: unpacking and proving a large one takes longer than all the rest, and none can change. */
+/** Content of a manifest, for all plans that refer to it: unpacking and proving a large one takes longer than all the rest, and none can change. */
 interface Kept {
   readonly resolved: Resolved;
   readonly sizeBytes: number;
@@ -25,7 +25,7 @@ interface Kept {
   readonly readers: number;
 }
 
-/** What is kept unpacked for all plans together. A plan beyond it is read again at its next reconcile. */
+/** Size of the content that is kept unpacked for all plans together. A plan beyond it is read again at its next reconcile. */
 const keptLimitBytes = 8 * 2 ** 20;
 
 /** Reads the content of plans, and reads it again only when something that it was made from is no longer the same. */
@@ -136,7 +136,7 @@ export class ContentReader {
 }
 
 /**
- * What proves that two plans may share what was unpacked. Content from a Secret was read as the account of one plan, and another
+ * Proof that two plans may share unpacked content. Content from a Secret was read as the account of one plan, and another
  * plan's account may not be allowed to read it.
  */
 function keptKey({ metadata: { uid = "" }, spec }: ResourceManifest, plan: InstallPlan): string {
@@ -204,7 +204,7 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
 
 /**
  * The Secret that holds a manifest's content, read as the plan's account: with the operator's own permissions, the author of a
- * ResourceManifest could ask what is in any Secret of the namespace. Throws, with the remedy, where the operator may not act as
+ * ResourceManifest could read any Secret of the namespace. Throws, with the remedy, where the operator may not act as
  * the account.
  */
 async function findManifestSecret(
@@ -227,8 +227,8 @@ const shortestMs = 1_000;
 const longestMs = 60_000;
 
 /**
- * How soon to look again for a Secret that holds a manifest. Secrets are not watched, because the operator may not be allowed to
- * read them: a tenth of the time waited so far finds a new one within seconds, and costs a plan that is left alone next to nothing.
+ * When to read a Secret that holds a manifest again. Secrets are not watched, because the operator may not be allowed to
+ * read them: a tenth of the time waited so far finds a new one within seconds, and costs an idle plan next to nothing.
  */
 export function secretRetryMs({ unresolvedMs }: Pick<Seen, "unresolvedMs">): number {
   return Math.min(longestMs, Math.max(shortestMs, unresolvedMs / 10));

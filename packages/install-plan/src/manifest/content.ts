@@ -6,17 +6,17 @@ import type { Member } from "../model/member.ts";
 import type { ProvidedKinds, ServedKind } from "./provided-kinds.ts";
 import type { Resolved } from "./resolve-manifest.ts";
 
-/** What reading a plan's content needs to know of the cluster. Names belong to the plan's namespace. */
+/** Facts about the cluster for reading a plan's content. Names belong to the plan's namespace. */
 export interface ContentSources {
   readonly manifestOf: (name: string) => ResourceManifest | undefined;
-  /** What a manifest holds; see `resolveManifest`. */
+  /** Content of a manifest; see `resolveManifest`. */
   readonly resolve: (manifest: ResourceManifest) => Resolved;
   /** How the server serves a kind, by exact apiVersion and kind; undefined when it does not. */
   readonly kindOf: (apiVersion: string, kind: string) => ServedKind | undefined;
   /** Everything that the server serves, for a hint where a kind is not. Left out, none is given. */
   readonly servedKinds?: () => Iterable<KindName>;
   readonly hasNamespace: (name: string) => boolean;
-  /** What is wrong with a CEL expression for readiness; undefined when nothing is. Left out, expressions are not judged. */
+  /** The problem of a CEL expression for readiness; undefined when there is none. Unset, expressions are not judged. */
   readonly checkExpression?: (expression: string) => string | undefined;
 }
 

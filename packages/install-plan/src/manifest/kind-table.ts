@@ -20,7 +20,6 @@ export interface TableKind extends Kind {
 
 const tables = new WeakMap<readonly ServedKind[], KindTable>();
 
-/** What the server serves now, or did when discovery was last read. */
 export async function readKindTable(discovery: Discovery, signal: AbortSignal): Promise<KindTable> {
   const served = await discovery.all({ signal });
   const known = tables.get(served);
@@ -30,7 +29,7 @@ export async function readKindTable(discovery: Discovery, signal: AbortSignal): 
   return table;
 }
 
-/** The table after a fresh look where it lacks one of the kinds: a CRD is in discovery only shortly after it is established. */
+/** The table after a fresh read where it lacks one of the kinds: a CRD is in discovery only shortly after it is established. */
 export async function kindTableFor(
   wanted: readonly KindName[],
   discovery: Discovery,

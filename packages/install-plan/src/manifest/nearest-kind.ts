@@ -1,7 +1,7 @@
 import { groupOf, type KindName } from "@quartermaster/runtime";
 
 /**
- * What the author of an unknown kind most likely means, from what the server serves: the same kind under another apiVersion, or
+ * The kind that the author of an unknown one most likely means, from what the server serves: the same kind under another apiVersion, or
  * a kind of the same apiVersion that is spelled almost like it. Undefined where nothing is near.
  */
 export function nearestKind(unknown: KindName, served: Iterable<KindName>): string | undefined {
@@ -19,7 +19,7 @@ export function nearestKind(unknown: KindName, served: Iterable<KindName>): stri
   return alike[0]?.name.kind;
 }
 
-/** Only what differs is said. */
+/** Only differences are named. */
 function describe({ apiVersion, kind }: KindName, unknown: KindName): string {
   if (apiVersion === unknown.apiVersion) return kind;
   return kind === unknown.kind ? apiVersion : `${kind} of ${apiVersion}`;

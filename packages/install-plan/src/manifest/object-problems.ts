@@ -10,7 +10,7 @@ export interface ObjectProblem {
 const ownLabels = "install.quartermaster.dev/";
 
 /**
- * What is wrong with a manifest as such, all of it; nothing here depends on the cluster. Names are checked before anything
+ * All problems of a manifest as such; nothing here depends on the cluster. Names are checked before anything
  * uses them, because they become parts of request paths. Never quotes a value other than names.
  */
 export function objectProblems(manifest: unknown): readonly ObjectProblem[] {

@@ -25,7 +25,6 @@ export interface PlanItem extends Location {
   readonly object: JsonObject;
 }
 
-/** What the resources of a plan hold. */
 export interface PlanItems {
   readonly items: readonly PlanItem[];
   readonly issues: readonly Issue[];
@@ -138,7 +137,7 @@ function issuesOf(location: Location, object: unknown): readonly Issue[] {
   );
 }
 
-/** Many references may lead to one manifest: it is looked at once. */
+/** Many references may lead to one manifest: it is read once. */
 function problemsOf(object: unknown): ReturnType<typeof objectProblems> {
   if (!isJsonObject(object)) return objectProblems(object);
   const problems = known.get(object) ?? objectProblems(object);

@@ -13,7 +13,7 @@ import { type FindKind, issueFor, type MemberReading, mergeDuplicates, readMembe
 import { transformationProblems } from "./transformation-problems.ts";
 
 /**
- * Reads everything a plan says and checks what can be checked without asking the server: all faults at once, nothing thrown.
+ * Reads everything a plan says and checks what can be checked without asking the server: all problems together, nothing thrown.
  * While references are unresolved, faults that the missing content may mend (kinds, namespaces, transformations) are not
  * reported.
  */
@@ -129,7 +129,6 @@ function contentDigest({ spec }: InstallPlan): string {
   );
 }
 
-/** What members can lean on. */
 export interface Providers {
   readonly kindOf: ContentSources["kindOf"];
   readonly servedKinds: ContentSources["servedKinds"];

@@ -15,7 +15,7 @@ export interface MemberReading {
   readonly warnings: readonly string[];
 }
 
-/** How a kind is served, by the cluster or by a CRD of the plan; undefined when nobody provides it. */
+/** How a kind is served, by the cluster or by a CRD of the plan; undefined when no one provides it. */
 export type FindKind = (apiVersion: string, kind: string) => ServedKind | undefined;
 
 /** Makes a member of an item: in its namespace, as it is applied, under the plan's lifecycle with its own words over it. */
@@ -65,7 +65,7 @@ export function issueFor(
   return { reason: "InvalidManifest", stage, index, object: identity, ...issue };
 }
 
-/** Of a kind that nobody knows the scope is not known either: what is written stays. */
+/** Of a kind that no one knows the scope is not known either: what is written stays. */
 function namespaceFor(
   { object }: PlanItem,
   plan: InstallPlan,
@@ -122,7 +122,7 @@ function scopeProblems(
   return [{ field: "metadata.namespace", message }];
 }
 
-/** The reference is the inventory once the manifest is gone, so it must be correct. */
+/** The reference is the inventory once the manifest no longer exists, so it must be correct. */
 function referenceProblems(
   { resource: { manifestRef } }: PlanItem,
   { identity, key }: Member,

@@ -115,7 +115,7 @@ interface Composed {
   readonly text: string;
 }
 
-/** Of what the parser cannot read only the first fault is told: broken text fails again at every line that follows. */
+/** Of broken YAML only the first problem is reported: it fails again at every line that follows. */
 function readDocument({ document, index, lines, text }: Composed): StreamReading {
   const lineOf = (offset: number): number => Math.max(1, lines.linePos(offset).line);
   const [mistake] = [...document.errors, ...document.warnings];

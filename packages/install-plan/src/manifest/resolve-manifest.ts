@@ -130,7 +130,6 @@ function decode(bytes: Uint8Array): string | undefined {
 /** Bytes that the manifests of one plan may unpack to, each counted once. */
 const planLimitBytes = 16 * 2 ** 20;
 
-/** What has been unpacked for one plan. */
 export class InflatedSize {
   readonly limitBytes: number;
   #bytes = 0;

@@ -17,7 +17,7 @@ import { objectProblems } from "./object-problems.ts";
 import { flattenList } from "./plan-items.ts";
 import { type Resolved, resolveManifest } from "./resolve-manifest.ts";
 
-/** What the controller of manifests needs of its process. */
+/** Dependencies of the controller of manifests. */
 export interface ResourceManifestOptions {
   /** Only manifests of this namespace (default: all). */
   readonly namespace?: string | undefined;
@@ -56,7 +56,7 @@ function resolve(manifest: ResourceManifest): Resolved {
 
 type Status = NonNullable<ResourceManifest["status"]>;
 
-/** State of a ResourceManifest: the first rule that answers decides. */
+/** State of a ResourceManifest: the first rule that matches decides. */
 export const manifestRules: readonly Rule<Resolved, never>[] = [
   { name: "contentInSecret", decide: contentInSecret },
   { name: "contentBroken", decide: contentBroken },
@@ -64,7 +64,7 @@ export const manifestRules: readonly Rule<Resolved, never>[] = [
   { name: "sound", decide: sound },
 ];
 
-/** A ResourceManifest has no account, so nobody looks into the Secret for it; each plan that refers to it does, as its own. */
+/** A ResourceManifest has no account, so its Secret is not read; each plan that refers to it does, as its own. */
 function contentInSecret(resolved: Resolved): Verdict<never> | undefined {
   return resolved.kind === "unreadable" ? report({ reason: resolved.message }, settled()) : undefined;
 }

@@ -13,7 +13,6 @@ import { isPathSegment, type ObjectProblem } from "./object-problems.ts";
 /** A transformation as the plan writes it. */
 export type Transformation = NonNullable<InstallPlan["spec"]["transformations"]>[number];
 
-/** What a transformation is judged by. */
 export interface TransformationFacts {
   readonly plan: InstallPlan;
   readonly members: readonly Member[];
@@ -21,7 +20,7 @@ export interface TransformationFacts {
   readonly scopeOf: (apiVersion: string, kind: string) => "Namespaced" | "Cluster" | undefined;
 }
 
-/** What is wrong with a transformation, all of it. It deletes what the plan did not make, so doubt is refused. */
+/** All problems of a transformation. It deletes objects of others, so doubt is refused. */
 export function transformationProblems(
   rule: Transformation,
   facts: TransformationFacts,
@@ -105,7 +104,7 @@ function toProblems({ to }: Transformation, members: readonly Member[]): readonl
   return [{ field: "to", message: "selects no resource of the plan" }];
 }
 
-/** What the server would take for "everything" is refused here: a slip must not delete a namespace's content. */
+/** Values that mean "everything" to the server are refused here: a typing error must not delete a namespace's content. */
 function selectorProblems(field: string, selector: string | undefined): readonly ObjectProblem[] {
   if (selector === undefined || parseLabelSelector(selector) !== undefined) return [];
   return [{ field, message: "must be a non-empty label selector" }];

@@ -1,6 +1,5 @@
 import type { ErrorCode } from "yaml";
 
-/** What the parser met, and the line in which it did. */
 export interface YamlMistake {
   readonly code: ErrorCode;
   /** The parser's own words. Never shown: some of them quote the text, which may be a Secret's. */
@@ -8,7 +7,7 @@ export interface YamlMistake {
   readonly line: string;
 }
 
-/** What is most likely wrong, in our own words, and what to do about it. Never quotes the text. */
+/** The most likely problem, in our own words, and its remedy. Never quotes the text. */
 export function describeYamlMistake({ code, message, line }: YamlMistake): string {
   const isMet = (mistake: KnownMistake): boolean =>
     mistake.code === code && (mistake.message === undefined || mistake.message.test(message));
@@ -19,10 +18,10 @@ export function describeYamlMistake({ code, message, line }: YamlMistake): strin
   );
 }
 
-/** What is no YAML at all, whatever the parser makes of it. */
+/** Text that is no YAML at all, whatever the parser makes of it. */
 const foreignText: readonly { readonly met: RegExp; readonly text: string }[] = [
   { met: /\{\{/, text: "looks like a template; render it first, for example with helm template" },
-  { met: /^(?:<{7}|={7}|>{7})/, text: "is a mark of a merge conflict; resolve the conflict" },
+  { met: /^(?:<{7}|={7}|>{7})/, text: "is a marker of a merge conflict; resolve the conflict" },
 ];
 
 interface KnownMistake {

@@ -23,7 +23,7 @@ export function yamlValue(contents: unknown): YamlValue {
   }
 }
 
-/** Ends the reading of a document; never leaves this file. */
+/** Ends the reading of a document; caught in this file. */
 class Refusal extends Error {
   readonly offset: number;
 

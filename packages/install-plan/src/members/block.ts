@@ -9,7 +9,6 @@ import { isLabelledBy } from "../ownership/owner-labels.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import { reasons } from "../reasons.ts";
 
-/** What decides whether a member can be written now. */
 export interface BlockFacts {
   readonly plan: InstallPlan;
   readonly kind: Kind | undefined;
@@ -25,7 +24,7 @@ export function blockOf({ identity }: Member, facts: BlockFacts): Why | undefine
   const waitsForKind = (message: string): Why => ({ reason: reasons.waitingForKind, message });
   if (kind === undefined) return waitsForKind(`kind ${kindName} of ${apiVersion} is not served yet`);
   if (!stores.isWatched(kind)) return waitsForKind(`objects of kind ${kindName} are not visible yet`);
-  // Checked before the first write; here for a kind whose scope changed since, when its CRD was made anew.
+  // Checked before the first write; here for a kind whose scope changed since, when its CRD was made again.
   if (plan.spec.scope === "Namespace" && namespace !== plan.metadata.namespace)
     return waitsForKind(
       `kind ${kindName} of ${apiVersion} is outside the plan's namespace; set scope: Cluster on the plan`,
@@ -60,7 +59,6 @@ function progressOf(plan: InstallPlan): NamespaceFacts["progress"] {
   return hasStarted(plan) ? "started" : "notStarted";
 }
 
-/** What decides whether a plan may write into a namespace. */
 export interface NamespaceFacts {
   readonly name: string;
   readonly progress: "notStarted" | "started" | "installed";
@@ -80,7 +78,7 @@ export interface NamespaceVerdict {
 
 /**
  * While a plan is carried out a namespace is the one that it was at the beginning, or when we first saw it: under the same name
- * somebody else may have made one for another purpose, with other permissions in it. One that the plan itself made is always
+ * another client may have made one for another purpose, with other permissions in it. One that the plan itself made is always
  * meant, also in place of an earlier one.
  */
 export function judgeNamespace(facts: NamespaceFacts): NamespaceVerdict {
@@ -94,6 +92,6 @@ export function judgeNamespace(facts: NamespaceFacts): NamespaceVerdict {
   if (isTerminating) return { block: waits(`namespace ${name} is being deleted`), pin: pinnedUid };
   const isMeant = pinnedUid === undefined || pinnedUid === uid || ownUid === uid;
   if (isMeant || progress !== "started") return { pin: uid };
-  const message = `namespace ${name} was deleted and recreated by somebody else; create a new plan for it`;
+  const message = `namespace ${name} was deleted and recreated by another client; create a new plan for it`;
   return { block: { reason: reasons.namespaceReplaced, message }, pin: pinnedUid };
 }

@@ -17,12 +17,11 @@ import type { Content } from "../manifest/content.ts";
 import type { Member } from "../model/member.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
 
-/** What health needs to know besides the objects themselves. */
 export type OutsideFacts = Omit<HealthFacts, "readiness" | "stateAgeMs">;
 
 /**
- * Looks whether the Services behind webhooks of the plan have endpoints, while a stage may have to wait for them: its next
- * writes would be refused otherwise. Nothing is asked before the first write and once the plan is installed.
+ * Reads whether the Services behind webhooks of the plan have endpoints, while a stage may have to wait for them: its next
+ * writes would be refused otherwise. Nothing is queried before the first write and once the plan is installed.
  */
 export async function readHealthFacts(
   plan: InstallPlan,

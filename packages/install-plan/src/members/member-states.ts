@@ -20,7 +20,7 @@ const letters: Readonly<Record<ResourceState, string>> = {
   Waiting: "-",
 };
 
-/** What the status says of each object: one letter per object, one text per stage. */
+/** State of each object for the status: one letter per object, one text per stage. */
 export function memberStates({ plan, members, content }: Seen): readonly string[] {
   const seen = members.map(({ member, state }) => ({ ...member, letter: letters[state] }));
   const lost = content.unresolved.map((location) => ({ ...location, letter: letters.Unknown }));

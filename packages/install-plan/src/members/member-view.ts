@@ -18,7 +18,6 @@ import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
 import { isWorthADryRun, observationDueInMs, mayNotListPods } from "./pod-observations.ts";
 
-/** What a member's view is made from. */
 export interface ViewFacts {
   readonly context: OwnershipContext;
   readonly ownerLabels: OwnerLabels;
@@ -109,7 +108,7 @@ function healthOfMember(member: Member, live: KubeObject, facts: ViewFacts): Hea
     podTrouble: observation?.trouble,
     readiness: member.readiness,
     stateAgeMs: memory.ageMs(live, nowMs),
-    // Later its controller has had its say, and an operator that starts anew must not doubt what it finds.
+    // Later its controller has had its say, and an operator that starts again must not doubt what it finds.
     hasStatusSubresource: !isPlanInstalled && facts.hasOwnStatus(member),
   });
   if (observation === undefined || opensGate(verdict.state)) return verdict;

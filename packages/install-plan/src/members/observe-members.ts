@@ -19,7 +19,6 @@ import { startedMembers } from "./member-states.ts";
 import { memberView, type ViewFacts } from "./member-view.ts";
 import { isOfCurrentStages } from "./served-content.ts";
 
-/** What the members of a plan are seen by. */
 export interface MembersQuery {
   readonly plan: InstallPlan;
   readonly content: Content;
@@ -121,7 +120,7 @@ const ofKubernetes = /^(?:[a-z]+\.)?k8s\.io$|\.(?:apiserver|authorization|authen
 
 /**
  * Our watches show labelled objects only. What an installed plan misses may have lost its label, and what was in the way
- * before may be gone: both have to be read, as the plan's account. A sure absence is remembered until the object is seen again.
+ * before may be deleted: both have to be read, as the plan's account. A sure absence is remembered until the object is seen again.
  */
 async function lookUpAbsent(
   members: readonly Member[],
@@ -146,7 +145,7 @@ async function lookUpAbsent(
     const found = await findAsAccount(account, kind, member.identity);
     if (found === "unknown") return;
     memory.unlabelledObjects.set(member.key, found);
-    // What was in the way has gone, and the refusal with it.
+    // The object in the way is deleted, and the refusal with it.
     if (found === undefined && hasCollided(member, memory)) memory.writeFailures.delete(member.key);
   });
 }

@@ -15,7 +15,6 @@ import type { Member } from "../model/member.ts";
 import type { PlanMemory } from "../plan-memory.ts";
 import type { MemberView } from "../seen.ts";
 
-/** What was found at the pods of a workload or of a Job of a stage. */
 export interface PodObservation {
   /** By the monotonic clock. */
   readonly atMs: number;
@@ -29,7 +28,6 @@ export interface PodObservation {
   readonly isForbidden?: true | undefined;
 }
 
-/** What looking needs. */
 export interface PodObservationOptions {
   readonly memory: PlanMemory;
   readonly nowMs: number;
@@ -79,9 +77,9 @@ function isUnreadyWorkload({ member, ownership, health }: MemberView): boolean {
 
 const shortestMs = 1_000;
 const longestMs = 60_000;
-/** What a kubelet reports is in the status after a tenth more of the time that it took to report it. */
+/** A report of kubelet is in the status after a tenth more of the time that it took. */
 const share = 10;
-/** By then the pods have said what they have to say; a change of the workload itself still leads to another look. */
+/** By then the pods have reported; a change of the workload itself still leads to another read. */
 const lookingMs = 10 * 60_000;
 
 /**
@@ -97,7 +95,7 @@ export function isObservationDue(
   return nowMs - last.atMs >= (nextObservationMs(last, live) ?? Number.POSITIVE_INFINITY);
 }
 
-/** Milliseconds until the next look; undefined when only a change of the workload leads to one. */
+/** Milliseconds until the next read; undefined when only a change of the workload leads to one. */
 export function observationDueInMs(
   last: PodObservation,
   live: KubeObject | undefined,
@@ -112,10 +110,9 @@ export function isWorthADryRun({ isForbidden, atMs, sinceMs }: PodObservation): 
   return isForbidden === true && atMs - sinceMs >= 10_000;
 }
 
-/** What is said where the account may not list pods. */
 export const mayNotListPods = "To see why, let the service account list pods.";
 
-/** How long after a look the next one is due; undefined when only a change of the workload leads to one. */
+/** How long after a read the next one is due; undefined when only a change of the workload leads to one. */
 export function nextObservationMs(last: PodObservation, live: KubeObject | undefined): number | undefined {
   if (live?.metadata.resourceVersion !== last.resourceVersion) return shortestMs;
   const elapsedMs = last.atMs - last.sinceMs;
@@ -144,7 +141,7 @@ export async function observePods(
   };
 }
 
-/** None where the server does not answer: then the workload's own words have to do. */
+/** None where the server does not respond: then the workload's own message is used. */
 async function podsOf(live: KubeObject, account: Client): Promise<readonly KubeObject[] | "forbidden"> {
   const labelSelector = selectorOf(live);
   const { namespace } = live.metadata;
@@ -187,7 +184,7 @@ function describeExpression(expression: unknown): string | undefined {
   }
 }
 
-/** Somebody else's pods may have the labels. Those of a Deployment belong to its ReplicaSets, which are named after it. */
+/** Another client's pods may have the labels. Those of a Deployment belong to its ReplicaSets, which are named after it. */
 function isPodOf(pod: KubeObject, { kind, metadata }: KubeObject): boolean {
   const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
   if (kind !== "Deployment") return owner?.uid === metadata.uid;

@@ -10,7 +10,7 @@ import type { Member } from "../model/member.ts";
 import { hasStarted, isInstalled, stageIndexOf } from "../model/plan-status.ts";
 import type { ObserverOptions } from "../observe.ts";
 
-/** The content, judged by what the server serves now if it needs a kind that was not served at the last look. */
+/** The content, judged by what the server serves now if it needs a kind that was not served at the last read. */
 export async function readServedContent(
   plan: InstallPlan,
   ctx: Context,

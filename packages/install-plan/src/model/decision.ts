@@ -14,7 +14,6 @@ export interface PlanRule {
   readonly decide: (seen: Seen, now: Date) => Decision | undefined;
 }
 
-/** What a rule decides besides what was observed. */
 export interface Decision {
   readonly phase: PlanPhase;
   /** Default: the message of the outcome. */

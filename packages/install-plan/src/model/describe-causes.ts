@@ -10,7 +10,7 @@ export function describeCauses({ causes, class: errorClass }: ApiError): string 
   return inOrder(causes).map(describeCause).join("; ");
 }
 
-/** What cannot be changed comes first: it decides what has to be done. */
+/** Immutable fields come first: they decide the remedy. */
 export function inOrder(causes: readonly InvalidCause[]): readonly InvalidCause[] {
   return [...causes.filter(isImmutableCause), ...causes.filter((cause) => !isImmutableCause(cause))];
 }
@@ -42,7 +42,7 @@ function describeCause(cause: InvalidCause): string {
   return `${cause.field === "" ? "one of its fields" : cause.field}: ${reasonText(cause)}`;
 }
 
-/** Of a Secret the transport leaves no message. */
+/** The transport removes messages about Secrets. */
 function reasonText(cause: InvalidCause): string {
   const { reason, message } = cause;
   if (reason === schemaMismatch) return typeNames.get(message) ?? message;

@@ -1,6 +1,5 @@
 import type { Identity } from "./identity.ts";
 
-/** What can be wrong with a plan's content, from a closed list. */
 export type IssueReason =
   /** The object as such: fields missing or forbidden, two that differ under one name, outside the plan's scope. */
   | "InvalidManifest"

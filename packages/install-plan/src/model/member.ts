@@ -20,7 +20,7 @@ export interface Member {
   readonly index: number;
   readonly identity: Identity;
   readonly key: IdentityKey;
-  /** What is applied: namespace filled in, `status` dropped, a Secret's `stringData` turned into `data`. */
+  /** The applied object: namespace filled in, `status` dropped, a Secret's `stringData` turned into `data`. */
   readonly manifest: KubeObject;
   /** Of the manifest as it is applied. */
   readonly digest: string;

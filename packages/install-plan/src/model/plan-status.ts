@@ -1,7 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import { timestampOf } from "@quartermaster/runtime";
 
-/** What a plan's status says of how far it has come; everything else is seen afresh in each reconcile. */
+/** Progress in a plan's status; everything else is observed in each reconcile. */
 export type PlanStatus = NonNullable<InstallPlan["status"]>;
 
 /**
@@ -13,7 +13,6 @@ export function hasStarted({ spec, status }: InstallPlan): boolean {
   return status?.startedAt !== undefined && isApproved;
 }
 
-/** What the status of a plan says only from its start on. */
 export const progressFields = [
   "startedAt",
   "finishedAt",
@@ -48,14 +47,13 @@ export function attemptOf({ status }: InstallPlan): number {
   return status?.attempt ?? 1;
 }
 
-/** What the status says from when a stage is begun. */
 export function turnTo(stage: { readonly name: string } | undefined, now: Date): Partial<PlanStatus> {
   return stage === undefined ? {} : { stage: stage.name, stageStartedAt: timestampOf(now) };
 }
 
 /**
  * How long the stage had lasted when a process first sees it, by the wall clock. Some time is always left: a clock that is
- * wrong must not fail a stage at once.
+ * wrong must not fail a stage immediately.
  */
 export function stageLastedMs(plan: InstallPlan, wallMs: number): number {
   const { stageStartedAt } = plan.status ?? {};
@@ -95,7 +93,7 @@ export function stageIndexOf(plan: InstallPlan): number {
 /** Value of `status.stage` when all stages are passed and leftovers are being removed. No stage can have this name. */
 export const finishing = "(finishing)";
 
-/** `kubectl delete --cascade=orphan` leaves this finalizer, until the garbage collector has done its part. */
+/** `kubectl delete --cascade=orphan` sets this finalizer, until the garbage collector has done its part. */
 export function isOrphaning({ metadata }: InstallPlan): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes("orphan");
 }

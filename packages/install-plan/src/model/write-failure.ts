@@ -7,7 +7,7 @@ import { describeIdentity, type Identity } from "./identity.ts";
 
 /** Why the last write of an object did not succeed. */
 export interface WriteFailure {
-  /** What was tried. */
+  /** The failed action. */
   readonly action: PlanAction["kind"];
   /** Which object was to be deleted or released. */
   readonly uid?: string | undefined;
@@ -23,7 +23,6 @@ export interface WriteFailure {
   readonly triedAtMs: number;
 }
 
-/** What a write that failed means, and when it may be tried again. */
 export function writeFailureFrom(
   error: ApiError,
   { identity, count, nowMs }: { readonly identity: Identity; readonly count: number; readonly nowMs: number },
@@ -54,21 +53,21 @@ export function writeFailureFrom(
 const shortestMs = 1_000;
 const longestMs = 60_000;
 
-/** A conflict is settled by the next look at the object; everything else is given time. */
+/** A conflict is settled by the next reconcile; everything else is given time. */
 function delayFor(errorClass: ApiError["class"], count: number): number {
   if (errorClass === "conflict" && count <= 5) return 50;
   return Math.min(longestMs, shortestMs * 2 ** Math.min(count - 1, 6));
 }
 
 /**
- * What is wrong with an object by the server's list of faults; otherwise what it said, without the verb and path that the client
- * puts before it. Of what it said about a Secret the transport has already left nothing but fields and reasons.
+ * Problems of an object by the server's list; otherwise its message, without the verb and path that the client
+ * puts before it. Of messages about Secrets the transport keeps only fields and reasons.
  */
 export function refusalText(error: ApiError): string {
   return describeCauses(error) ?? error.message.replace(/^[^:]*: \d+ /, "");
 }
 
-/** Whether asking again would bring the same answer until somebody changes something. */
+/** Whether a retry would get the same response until something changes. */
 export function isLasting(errorClass: ErrorClass): boolean {
   return errorClass === "forbidden" || errorClass === "invalid" || errorClass === "tooLarge";
 }

@@ -23,7 +23,7 @@ export function arrangeStages(
   return [...order].flatMap((name) => split(name, stages.get(name) ?? []));
 }
 
-/** A warning for each selection that no object answers: a slip of the pen would leave its objects where they were. */
+/** A warning for each selection without an object: after a typing error its objects would stay where they were. */
 export function emptyStages(
   objects: readonly PackObject[],
   wanted: readonly WantedStage[],
@@ -71,7 +71,7 @@ function split(name: string, objects: readonly PackObject[]): readonly ArrangedS
 }
 
 /**
- * The default stages in their order: what others need comes first. Registrations follow the workloads that answer them, and
+ * The default stages in their order: what others need comes first. Registrations follow the workloads that serve them, and
  * custom resources come last: then their definitions, controllers and webhooks are in place, and on deletion they go first,
  * while their controller can still clean up after them.
  */

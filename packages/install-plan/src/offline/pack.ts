@@ -17,7 +17,7 @@ const planObjectLimit = 5_000;
 
 /**
  * Turns a stream of manifests into a plan. Pure and repeatable: the same documents give the same plan. Whatever is wrong is
- * reported at once in `issues`.
+ * reported together in `issues`.
  *
  * @example
  * const { plan, issues } = pack([{ value: configMap, source: "shop.yaml" }], { name: "shop", serviceAccountName: "installer" });
@@ -72,7 +72,7 @@ function smallest(
   return chosen;
 }
 
-/** What a reference takes in the plan: name and digest, and the identity of the object. */
+/** Size of a reference in the plan: name and digest, and the identity of the object. */
 function referenceBytes({ identity }: PackObject): number {
   return 160 + Buffer.byteLength(canonicalJson(identity));
 }
@@ -153,7 +153,7 @@ export interface PackDocument {
   readonly source: string;
 }
 
-/** A stage that the author asks for; it takes what it selects out of the default stages and comes after them. */
+/** A stage that the author requests; it takes what it selects out of the default stages and comes after them. */
 export interface WantedStage {
   readonly name: string;
   /** `Kind` or `Kind/name`; `*` in a name matches anything. */
@@ -209,7 +209,7 @@ export interface PackedManifest extends KubeObject {
   };
 }
 
-/** What came of packing. With issues, there is no plan to be had. */
+/** Result of packing. With issues, there is no plan. */
 export interface Packed {
   readonly plan: PackedPlan;
   readonly manifests: readonly PackedManifest[];

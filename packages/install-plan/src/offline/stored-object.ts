@@ -10,11 +10,11 @@ import type { PackedManifest, PackedResource } from "./pack.ts";
 const kibibyte = 1_024;
 /** Up to this size the manifest is stored inline in the ResourceManifest; larger ones are not read by people, and each write of them is expensive. */
 const rawLimitBytes = 128 * kibibyte;
-/** What an immutable Secret can hold. */
+/** Maximum content of an immutable Secret. */
 const secretLimitBytes = 900 * kibibyte;
-/** What the operator is willing to unpack. */
+/** Maximum size that the operator unpacks. */
 const inflatedLimitBytes = 4 * kibibyte * kibibyte;
-/** What fits into one object of the API server once it is packed. */
+/** Maximum packed size of one object of the API server. */
 const packedLimitCharacters = 1_400_000;
 
 /** How one object is kept: in the plan, or beside it. */

@@ -9,12 +9,12 @@ import {
 import type { Member } from "../model/member.ts";
 import { fieldManager, type OwnerLabels, ownerLabelsFor } from "./owner-labels.ts";
 
-/** What of a member is needed to write it. */
+/** The part of a member that is needed to write it. */
 export type Writable = Pick<Member, "identity" | "manifest" | "lifecycle">;
 
 /**
  * The manifest with the plan's owner labels in its top-level metadata. On an object that is there, the paths that the plan leaves
- * to others are given only as long as we are still their owner: leaving out a field that we own would remove it.
+ * to others are included only as long as we are still their owner: omitting a field that we own would remove it.
  */
 export function appliedManifest(member: Writable, ownerLabels: OwnerLabels, live?: KubeObject): KubeObject {
   const { labels, annotations } = ownerLabelsFor(ownerLabels, member.identity);
@@ -90,7 +90,7 @@ export function beyond(set: FieldSet, part: FieldSet): FieldSet {
   return Object.fromEntries(entries);
 }
 
-/** What of a set is not in another, as pointers to the topmost such fields, at most `limit` of them. */
+/** Fields of a set that are not in another, as pointers to the topmost such fields, at most `limit` of them. */
 export function pathsBeyond(set: FieldSet, base: FieldSet, limit = 10): readonly string[] {
   const found: string[] = [];
   collect({ set, base, path: "" }, found, limit);

@@ -1,24 +1,22 @@
 import type { IssueReason } from "../model/issue.ts";
 import type { Ownership } from "./ownership.ts";
 
-/** What is said of an object that is in the way. */
 export interface CollisionText {
   readonly reason: Extract<IssueReason, "Collision" | "NameTaken" | "EarlierOwner">;
-  /** What was found, after the name of the object. */
+  /** The finding, after the name of the object. */
   readonly found: string;
   readonly remedy: string;
 }
 
 const adopting = "adoption: IfUnowned takes it over";
 
-/** What is said of an object that is nobody's. */
 export const unowned: CollisionText = {
   reason: "Collision",
   found: "already exists and has no owner",
   remedy: adopting,
 };
 
-/** What is said of an object that somebody else has, or that bears labels without a proof; undefined for all others. */
+/** Message about an object that another client has, or that has labels without a proof; undefined for all others. */
 export function collisionText(ownership: Ownership): CollisionText | undefined {
   if (ownership.kind === "ownedByOther")
     return {

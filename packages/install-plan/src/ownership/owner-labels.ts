@@ -28,7 +28,7 @@ export interface OwnerLabels {
   readonly revision: number;
 }
 
-/** What distinguishes one plan from another, also from one of the same name before it. */
+/** Identity of a plan, also from one of the same name before it. */
 export type PlanRef = Pick<KubeObject["metadata"], "namespace" | "name" | "uid">;
 
 /** The label's value for a plan: hexadecimal, because label values must begin and end with a letter or digit. */
@@ -41,10 +41,10 @@ export function planId(plan: PlanRef): string {
   return id;
 }
 
-/** A reconcile asks for the id of its plan once per object; what comes from stores is never edited. */
+/** A reconcile requests the id of its plan once per object; what comes from stores is never edited. */
 const ids = new WeakMap<PlanRef, string>();
 
-/** Plans by what their objects' labels say: nobody walks over all plans of the cluster. */
+/** Plans by what their objects' labels say: no one walks over all plans of the cluster. */
 export const byPlanId = defineIndex<InstallPlan>("plan id", ({ metadata }) => [planId(metadata)]);
 
 /** Labels and annotations that an object of the plan bears. */
@@ -64,7 +64,7 @@ export function ownerLabelsFor(
 
 /**
  * The id of the plan whose owner label the object has and that applied it; undefined without a label, with one that was made for
- * another object, and with one that was not put there by an apply of ours: everybody can write labels. What that proves, and
+ * another object, and with one that was not put there by an apply of ours: any client can write labels. What that proves, and
  * what it does not: docs/decisions/0019.
  */
 export function planIdOn(object: KubeObject): string | undefined {
@@ -75,7 +75,7 @@ export function planIdOn(object: KubeObject): string | undefined {
   return id;
 }
 
-/** What comes from stores is never edited, and a reconcile asks more than once about each object. */
+/** Objects from stores are never edited, and a reconcile reads each more than once. */
 const ownerLabels = new WeakMap<KubeObject, { readonly id: string | undefined }>();
 
 /** The id of the plan that the labels of the object name, whether or not that is proven. */
@@ -98,12 +98,12 @@ export function isLabelledBy(object: KubeObject, plan: PlanRef): boolean {
   return planIdOn(object) === planId(plan);
 }
 
-/** A write of ours owns the label or, where somebody has written the label too, the annotation. */
+/** A write of ours owns the label or, where another client has written the label too, the annotation. */
 function ownsLabels(object: KubeObject): boolean {
   return ownershipProof(object).length > 0;
 }
 
-/** What of the object's managed fields proves that its owner labels are ours, and nothing else of them; empty without a proof. */
+/** The managed fields that prove that the owner labels are ours; empty without a proof. */
 export function ownershipProof({ metadata }: KubeObject): readonly object[] {
   const entries: readonly unknown[] = metadata.managedFields ?? [];
   return entries.filter(isOurWrite).flatMap((entry) => {

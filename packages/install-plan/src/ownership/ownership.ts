@@ -9,26 +9,25 @@ import { claimedPlanId, claimedPlanName, fieldManager, isProven, planId, planIdO
 export type Ownership =
   | { readonly kind: "absent" }
   | { readonly kind: "owned" }
-  /** Of a plan that this one replaces, or of a successor that is gone: to be taken over. */
+  /** Of a plan that this one replaces, or of a successor that no longer exists: to be taken over. */
   | { readonly kind: "inherited" }
   /** Without an owner, according to owner labels and owner references. */
   | {
       readonly kind: "unowned";
       /** It bears labels of this plan that the plan did not put there. */
       readonly isForged?: true;
-      /** It bears labels of an earlier plan of this name; whether a person said that the plan was restored, in vain. */
+      /** It has labels of an earlier plan of this name; set where a user confirmed the restore, without effect. */
       readonly former?: Exclude<Confirmation, "given">;
     }
   | { readonly kind: "ownedByOther"; readonly owner: string };
 
-/** What decides whose an object is. */
 export interface OwnershipContext {
   readonly plan: InstallPlan;
   /** Ids of plans whose objects this one takes over. */
   readonly takesOverFrom: ReadonlySet<string>;
   /** All plans there are, by id: namespace and name. */
   readonly living: Pick<ReadonlyMap<string, string>, "get">;
-  /** Whether a person says that the plan was restored from a backup, with the objects that bear its labels (default: no). */
+  /** Whether a user says that the plan was restored from a backup, with the objects that bear its labels (default: no). */
   readonly restore?: Confirmation;
 }
 
@@ -38,7 +37,7 @@ export function ownershipOf(live: KubeObject | undefined, context: OwnershipCont
   const { plan, takesOverFrom, living } = context;
   const position = planIdOn(live);
   if (position === undefined) return isStripped(live, plan) ? { kind: "owned" } : unowned(live, context);
-  // Before its start a plan has written nothing, whatever somebody makes of its uid.
+  // Before its start a plan has written nothing, whatever a client does with its uid.
   if (position === planId(plan.metadata))
     return hasStarted(plan) ? { kind: "owned" } : unowned(live, context);
   if (takesOverFrom.has(position)) return { kind: "inherited" };
@@ -53,7 +52,7 @@ function describePlan(owner: string, { metadata: { namespace = "" } }: InstallPl
   return owner.startsWith(`${namespace}/`) ? `plan ${owner}` : "a plan in another namespace";
 }
 
-/** An object of an installed plan whose label somebody took off: any other plan would have put its own there. */
+/** An object of an installed plan whose label was removed: any other plan would have put its own there. */
 function isStripped(live: KubeObject, plan: InstallPlan): boolean {
   const hasLabel = claimedPlanId(live) !== undefined;
   return (
@@ -68,12 +67,12 @@ function unowned(live: KubeObject, context: OwnershipContext): Ownership {
   const isForged = claimedPlanId(live) === planId(context.plan.metadata);
   if (!isForged && !isOfFormerSelf(live, context)) return { kind: "unowned" };
   const { restore = "none" } = context;
-  // Labels alone prove nothing; that the plan was restored with them is a person's word.
+  // Labels alone prove nothing; that the plan was restored with them is a user's word.
   if (restore === "given") return isProven(live) ? { kind: "inherited" } : { kind: "unowned" };
   return isForged ? { kind: "unowned", isForged } : { kind: "unowned", former: restore };
 }
 
-/** Its labels name a plan of this name that is gone: perhaps this one, before it was restored from a backup. */
+/** Its labels name a plan of this name that no longer exists: perhaps this one, before it was restored from a backup. */
 function isOfFormerSelf(live: KubeObject, { plan, living }: OwnershipContext): boolean {
   const claimed = claimedPlanId(live);
   if (claimed === undefined || living.get(claimed) !== undefined || !isProven(live)) return false;

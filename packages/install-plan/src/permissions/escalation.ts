@@ -12,7 +12,6 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** What is needed to judge roles and bindings. */
 export interface EscalationFacts {
   readonly reviews: RulesReviews;
   /**
@@ -28,7 +27,7 @@ export const unreadable: unique symbol = Symbol("unreadable");
 /** A role or binding that would give more than the account holds; the server refuses it. */
 export interface Escalation {
   readonly member: Member;
-  /** What the role gives and the account lacks. */
+  /** Permissions that the role grants and the account lacks. */
   readonly lacking: readonly Permission[];
   /** The permission that lifts the check: `escalate` or `bind`. Worth an access review where the reviews are incomplete. */
   readonly waivedBy: Permission;
@@ -48,7 +47,7 @@ export function escalations(members: readonly Member[], facts: EscalationFacts):
     .filter(({ waivedBy, lacking }) => lacking.length > 0 && !holdsPermission(waivedBy, facts.reviews));
 }
 
-/** The roles that bindings among the members point to and that the plan does not bring itself: those to look up. */
+/** The roles that bindings among the members point to and that the plan does not bring itself: those to read. */
 export function boundRoles(members: readonly Member[]): readonly RoleRef[] {
   const own = new Set(members.filter(isRbac).map(({ identity }) => roleKey(identity)));
   const bound = members
@@ -113,7 +112,7 @@ function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): 
   const waivedBy = bindingRight(member);
   if (roleRules(role) === unreadable) return { member, lacking: [], waivedBy };
   const rules = parsePolicyRules(roleRules(role) ?? undefined);
-  // The server cannot check a role that is not there and then asks for the permission to bind.
+  // The server cannot check a role that is not there and then requests the permission to bind.
   const isThere = roleRules(role) !== undefined && rules !== undefined;
   const lacking = isThere ? uncoveredPermissions(rules, rulesIn(reviews, location), namespace) : [waivedBy];
   return { member, lacking, waivedBy };

@@ -7,7 +7,6 @@ import type { Seen } from "../seen.ts";
 /** One thing an account may do. Without `namespace` it means the whole cluster, without `name` any object of the kind. */
 export type Permission = AccessRequest;
 
-/** What decides which permissions a plan needs. */
 export interface PermissionsOptions {
   /** The plural under which a member's kind is served; members without one need nothing yet. */
   readonly pluralOf: (member: Member) => string | undefined;
@@ -68,14 +67,13 @@ function jobPermissions(namespace: string): readonly Permission[] {
   return ["create", "get", "delete"].map((verb) => ({ verb, group: "batch", resource: "jobs", namespace }));
 }
 
-/** What the plan's account may not do, as one sentence. */
 export function describeLacking({ plan }: Pick<Seen, "plan">, missing: readonly Permission[]): string {
   return `Service account ${plan.spec.serviceAccountName} may not ${missing.map(describePermission).join("; ")}.`;
 }
 
 const missingLimit = 200;
 
-/** The permissions that the account lacks, all of them. The time moves with the list only: asking again is no news. */
+/** The permissions that the account lacks, all of them. The time changes with the list only: another review is no news. */
 export function permissionsOf({ preflight, plan }: Seen, now: Date): PlanStatus["permissions"] {
   const { permissions: before } = plan.status ?? {};
   if (preflight === undefined) return hasStarted(plan) ? undefined : before;

@@ -13,7 +13,7 @@ const policyRule = z.object({
   nonResourceURLs: texts,
 });
 
-/** What RBAC calls a rule: every verb on every resource of every group; no names means all names. */
+/** A rule of RBAC: every verb on every resource of every group; no names means all names. */
 export interface PolicyRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
@@ -47,7 +47,7 @@ export function namesResource(
   );
 }
 
-/** Whether the rule holds for an object of this name; undefined asks for all names. */
+/** Whether the rule holds for an object of this name; undefined requests all names. */
 export function namesObject({ resourceNames }: PolicyRule, name: string | undefined): boolean {
   return resourceNames.length === 0 || (name !== undefined && resourceNames.includes(name));
 }
@@ -70,7 +70,7 @@ function slashOf(resource: string): number {
 }
 
 /**
- * What `wanted` allows and `held` does not, broken down to single permissions as the API server's escalation check does. A wildcard
+ * Permissions of `wanted` that `held` lacks, broken down to single permissions as the API server's escalation check does. A wildcard
  * is covered by the same wildcard only: holding every verb there is today is not the same as holding `*`.
  */
 export function uncoveredPermissions(

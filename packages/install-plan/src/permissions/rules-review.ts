@@ -4,14 +4,13 @@ import { z } from "zod";
 import { type Permission, sortPermissions } from "./permission.ts";
 import { namesObject, namesResource, parsePolicyRules, type PolicyRule } from "./policy-rule.ts";
 
-/** What the server reported about an account's permissions in one place. */
 export interface RulesReview {
   readonly rules: readonly PolicyRule[];
   /** There may be more than what is listed, e.g. behind a webhook. */
   readonly isIncomplete: boolean;
 }
 
-/** The answers by namespace; `wholeCluster` for permissions that no namespace limits. */
+/** The responses by namespace; `wholeCluster` for permissions that no namespace limits. */
 export type RulesReviews = ReadonlyMap<string, RulesReview>;
 
 /** The key of the review that counts for cluster-wide objects. */
@@ -25,7 +24,7 @@ export interface PermissionsFinding {
 
 /**
  * Compares what is needed with what the server listed. A permission that is listed is held; one that is not listed is missing, or
- * doubtful where the list is incomplete or was not asked for. Where no name of a kind is allowed at all, the permission is reported
+ * doubtful where the list is incomplete or was not read. Where no name of a kind is allowed at all, the permission is reported
  * once, without a name.
  */
 export function missingPermissions(needed: readonly Permission[], reviews: RulesReviews): PermissionsFinding {
@@ -80,7 +79,7 @@ function withoutName({ name: _name, ...permission }: Permission): Permission {
 }
 
 /**
- * No namespace can have this name. The server does not look for the namespace it is asked about, so that the answer holds the
+ * No namespace can have this name. The server does not read the namespace that it is queried for, so that the response holds the
  * rules of ClusterRoleBindings and nothing else: exactly what counts for cluster-wide objects.
  */
 const noNamespace = "_";
@@ -93,7 +92,7 @@ const rulesResponse = z.object({
   }),
 });
 
-/** What the account that the client speaks as may do in a namespace, or cluster-wide with `wholeCluster`. */
+/** Permissions of the client's account in a namespace, or cluster-wide with `wholeCluster`. */
 export async function reviewRules(
   client: Client,
   namespace: string,
@@ -118,7 +117,7 @@ export async function reviewRules(
   };
 }
 
-/** How many questions are under way at once. */
+/** How many requests are in progress at the same time. */
 const concurrency = 16;
 
 /** Those of the permissions that the account the client speaks as does not have; one request each. */

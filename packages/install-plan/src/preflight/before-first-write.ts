@@ -46,7 +46,7 @@ export const beforeFirstWrite: readonly PlanRule[] = [
   { name: "cleared", decide: cleared },
 ];
 
-/** Somebody has to create the manifest, or restore it; its events bring us back. */
+/** A user has to create the manifest, or restore it; its events bring us back. */
 function manifestsMissing(seen: Seen): Decision | undefined {
   const [first] = seen.content.unresolved;
   if (hasStarted(seen.plan) || first === undefined) return undefined;
@@ -85,7 +85,7 @@ function accountMissing(seen: Seen): Decision | undefined {
   return { phase: "Forbidden", outcome: stalled(why, soonIf("permissions", seen, forbiddenRetryMs)) };
 }
 
-/** Taking over ends the other plan. What an earlier reconcile announced is taken back, so that the other plan goes on. */
+/** Taking over ends the other plan. What an earlier reconcile announced is taken back, so that the other plan continues. */
 function takeoverForbidden(seen: Seen): Decision | undefined {
   const why = whyNoTakeover(seen);
   if (why === undefined) return undefined;
@@ -96,7 +96,7 @@ function takeoverForbidden(seen: Seen): Decision | undefined {
   };
 }
 
-/** What cannot be seen can be neither written nor judged, whatever the phase: nothing is done until it can. */
+/** Kinds that cannot be watched can be neither written nor judged, whatever the phase: nothing is done until they can. */
 function kindsUnwatchable(seen: Seen): Decision | undefined {
   const { plan, unwatchable } = seen;
   if (unwatchable.length === 0) return undefined;
@@ -123,7 +123,7 @@ function soonIf(trigger: WakeTrigger, { recentlyChanged = [] }: Seen, otherwiseM
   return recentlyChanged.includes(trigger) ? recheckMs : otherwiseMs;
 }
 
-/** The server, or a webhook behind it, could not answer. It is asked again; after the first stage's time it counts as a failure. */
+/** The server, or a webhook behind it, could not respond. It is queried again; after the first stage's time it counts as a failure. */
 function serverUndecided(seen: Seen): Decision | undefined {
   const { preflight, plan } = seen;
   if (preflight === undefined || preflight.undecided.length === 0) return undefined;
@@ -150,7 +150,7 @@ function awaitingApproval(seen: Seen): Decision | undefined {
   return { phase: "AwaitingApproval", message, outcome: waiting(why, invalidRetryMs) };
 }
 
-/** Our status asks the predecessors to hand over; the first write comes when theirs say that they do. */
+/** Our status requests the handover; the first write comes when the predecessors' statuses confirm it. */
 function predecessorsHold(seen: Seen): Decision | undefined {
   const { plan, replacement } = seen;
   if (hasStarted(plan) || replacement.predecessors.length === 0) return undefined;
@@ -174,7 +174,7 @@ function releasing({ replacement }: Seen): NonNullable<PlanStatus["replaces"]> {
   }));
 }
 
-/** Everything is checked and approved. That is written down before the first object is: a crash must not ask for approval again. */
+/** Everything is checked and approved. That is written down before the first object is: a crash must not request approval again. */
 function cleared(seen: Seen, now: Date): Decision | undefined {
   const { plan, content, replacement, account } = seen;
   if (hasStarted(plan) || account.kind !== "present") return undefined;

@@ -16,7 +16,6 @@ export interface Colliding {
   readonly elapsedMs: number;
 }
 
-/** What following needs besides what is seen. */
 export interface FollowOptions {
   readonly ctx: Context;
   readonly kinds: KindTable;
@@ -47,7 +46,7 @@ export function followColliding(
 const followedObjects = 3;
 const matter = "colliding";
 
-/** A plan that has handed its objects over is in nobody's way, and nobody in its own. */
+/** A plan that has handed its objects over is in no one's way, and no one in its own. */
 function collidingObjects({
   plan,
   members,
@@ -74,14 +73,14 @@ function isFollowed(identity: Identity, kinds: KindTable, ctx: Context): boolean
     return true;
   } catch (error) {
     const errorClass = classify(error);
-    // Not answered yet: the answer brings the plan back.
+    // No response yet: the response brings the plan back.
     if (errorClass === "transient") return true;
     if (errorClass === "forbidden") return false;
     throw error;
   }
 }
 
-/** When to look again by ourselves: soon, and ever more seldom, at what no watch shows. */
+/** When to read objects again that no watch shows: soon, and ever more seldom. */
 export function collisionRecheckMs(colliding: Colliding | undefined, otherwiseMs: number): number {
   if (colliding === undefined || colliding.isFollowed) return otherwiseMs;
   return Math.min(otherwiseMs, Math.max(soonestMs, colliding.elapsedMs / 2));

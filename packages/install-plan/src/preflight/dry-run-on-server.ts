@@ -12,10 +12,9 @@ import { dryRun, type DryRunRequest } from "./dry-run.ts";
 import type { MemberFinding } from "./preflight.ts";
 import { previewAction } from "./preview.ts";
 
-/** Questions under way at once. */
+/** Requests in progress at the same time. */
 const concurrency = 16;
 
-/** What is needed to ask about all members. */
 export interface ServerDryRun {
   readonly views: readonly MemberView[];
   readonly ownerLabels: OwnerLabels;
@@ -24,13 +23,13 @@ export interface ServerDryRun {
   readonly account: Client;
   /** Speaks as the operator; reads only, and what it sees is shown without names. */
   readonly operator: Client;
-  /** Whether an object that was not there is taken to be still absent. What a person approves is looked up afresh. */
+  /** Whether an object that was not there is taken to be still absent. What a user approves is looked up afresh. */
   readonly mayTrustAbsence: boolean;
   /** The view again, after a sighting was noted. */
   readonly viewOf: (member: Member) => MemberView;
 }
 
-/** Asks the server about every object that would be written, once per manifest and version of the live object. */
+/** Queries the server about every object that would be written, once per manifest and version of the live object. */
 export async function dryRunOnServer(question: ServerDryRun): Promise<readonly MemberFinding[]> {
   return await inParallel(question.views, concurrency, async (view) => await request(view, question));
 }
@@ -50,7 +49,7 @@ async function request(view: MemberView, question: ServerDryRun): Promise<Member
   return { view, dryRun: result, unsafe };
 }
 
-/** It was there for the dry run and is not there any more: the next reconcile asks anew. */
+/** It was there for the dry run and is not there any more: the next reconcile queries again. */
 function goneMeanwhile({ member: { identity } }: MemberView): DryRun {
   const message = `${describeIdentity(identity)} was just deleted`;
   return { kind: "transient", message, retryAfterMs: 0 };
@@ -69,7 +68,7 @@ async function rememberedDryRun(view: MemberView, question: ServerDryRun): Promi
   return result;
 }
 
-/** An answer about an object that we had not seen is not about what is there: somebody's, or gone by now. */
+/** A response about an object that we had not seen is not about the present one: it is another client's, or deleted by now. */
 function isReliable(result: DryRun, { live }: MemberView, { mayTrustAbsence }: ServerDryRun): boolean {
   if (result.kind !== "fine") return false;
   return live !== undefined || (result.isNew && mayTrustAbsence);
@@ -93,7 +92,7 @@ async function sight(
 }
 
 /**
- * A field that cannot be changed asks for a new object. The old one goes only if the server would take the new one: under
+ * A field that cannot be changed requests a new object. The old one goes only if the server would take the new one: under
  * another name, because the old one still has this one.
  */
 async function recreation(

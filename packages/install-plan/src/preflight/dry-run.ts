@@ -19,18 +19,17 @@ import { appliedManifest } from "../ownership/applied-manifest.ts";
 import { fieldManager, type OwnerLabels } from "../ownership/owner-labels.ts";
 import type { DryRun } from "../plan-memory.ts";
 
-/** What is needed to ask the server. */
 export interface DryRunRequest {
   readonly member: Member;
   readonly kind: Kind;
   readonly live: KubeObject | undefined;
   readonly ownerLabels: OwnerLabels;
   readonly client: Client;
-  /** Roles that come with the plan: a binding to one cannot be asked about before it is there. */
+  /** Roles that come with the plan: a binding to one cannot be queried about before it is there. */
   readonly isProvided: (namespace: string | undefined, role: string) => boolean;
 }
 
-/** Asks the server, with the account's permissions, what it would make of the object. Changes nothing. */
+/** Queries the server, with the account's permissions, what it would make of the object. Changes nothing. */
 export async function dryRun(request: DryRunRequest): Promise<DryRun> {
   try {
     const isNew = mayTryCreate(request) && (await tryCreate(request));
@@ -61,7 +60,7 @@ function mayTryCreate({ live, member }: DryRunRequest): boolean {
 
 /**
  * Costs the server a third less than an apply: it neither reads YAML nor compares fields. False when only an apply can decide:
- * somebody's object may be there, and the manifest be no more than a part of it.
+ * another client's object may be there, and the manifest only a part of it.
  */
 async function tryCreate({ member, kind, ownerLabels, client }: DryRunRequest): Promise<boolean> {
   try {
@@ -73,7 +72,7 @@ async function tryCreate({ member, kind, ownerLabels, client }: DryRunRequest): 
   }
 }
 
-/** The object with the version that it must still have: the write fails when somebody was faster. */
+/** The object with the version that it must still have: the write fails when another client was faster. */
 export function withVersion(manifest: KubeObject, live: KubeObject | undefined): KubeObject {
   if (live === undefined) return manifest;
   const { uid, resourceVersion } = live.metadata;
@@ -87,7 +86,7 @@ function judge(error: ApiError, request: DryRunRequest): DryRun {
   const { member, live } = request;
   switch (error.class) {
     case "conflict":
-      // Without force: somebody else's fields, so the object is there.
+      // Without force: another client's fields, so the object is there.
       if (live === undefined) return { kind: "fine", isNew: false };
       return transient(error, member);
     case "notFound":
@@ -145,7 +144,6 @@ function issueOf(
   };
 }
 
-/** What an author can do about a field that cannot be changed. */
 export function immutableRemedy({ lifecycle, identity }: Pick<Member, "lifecycle" | "identity">): string {
   const holdsData = identity.kind === "PersistentVolumeClaim" && lifecycle.protectData;
   const keep = "or keep the live value.";

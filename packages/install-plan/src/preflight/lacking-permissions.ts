@@ -21,7 +21,6 @@ import {
   wholeCluster,
 } from "../permissions/rules-review.ts";
 
-/** What the question after permissions needs. */
 export interface PermissionsQuery {
   readonly plan: InstallPlan;
   readonly members: readonly Member[];
@@ -62,7 +61,7 @@ export async function lackingPermissions(question: PermissionsQuery): Promise<re
   return sortPermissions([...missing, ...denied, ...(await escalationPermissions(question, reviews))]);
 }
 
-/** What roles and bindings of the plan would give beyond what the account holds. */
+/** Permissions that roles and bindings of the plan would grant beyond those of the account. */
 async function escalationPermissions(
   { members, client, signal }: PermissionsQuery,
   reviews: RulesReviews,

@@ -11,28 +11,26 @@ import type { DryRun } from "../plan-memory.ts";
 import type { MemberView, Preflight, PreviewAction, Seen } from "../seen.ts";
 import { previewAction } from "./preview.ts";
 
-/** What the server answered about one member. */
 export interface MemberFinding {
   readonly view: MemberView;
-  /** Undefined where nothing had to be asked. */
+  /** Undefined where nothing had to be queried. */
   readonly dryRun?: DryRun | undefined;
-  /** The object has to be made anew, and a dry run showed that it can be. */
+  /** The object has to be made again, and a dry run showed that it can be. */
   readonly isRecreated?: boolean | undefined;
   readonly unsafe?: readonly Issue[] | undefined;
 }
 
-/** What is known besides the answers about members. */
 export interface PreflightFacts extends Pick<
   Seen,
   "plan" | "transformed" | "transformationIssues" | "leftovers"
 > {
-  /** What the server says to the jobs' templates. */
+  /** Dry runs of the jobs' templates. */
   readonly jobRuns: readonly DryRun[];
   readonly missingPermissions: readonly Permission[];
   readonly elapsedMs: number;
 }
 
-/** All answers together, as one decision needs them. */
+/** All responses together, as one decision needs them. */
 export function preflightFrom(findings: readonly MemberFinding[], facts: PreflightFacts): Preflight {
   const { missingPermissions, elapsedMs, transformed, transformationIssues, leftovers, jobRuns } = facts;
   const isManual = facts.plan.spec.approval === "Manual";
@@ -73,7 +71,7 @@ export function preflightFrom(findings: readonly MemberFinding[], facts: Preflig
   };
 }
 
-/** What an approval lets a plan adopt is fixed in its status, which has room for so many. */
+/** Adoptions that an approval allows are recorded in the status, which has room for so many. */
 const adoptionLimit = 500;
 
 function adoptionIssues(count: number): readonly Issue[] {
@@ -133,13 +131,13 @@ function permissionFor({ identity }: Member, verb: string, resource: string): Pe
   };
 }
 
-/** What an approval is given for: which object, in its current state, becomes what. */
+/** Content of an approval: which object, in its current state, becomes what. */
 function traceOf({ member, live }: MemberView, action: PreviewAction): readonly unknown[] {
   return [member.key, member.digest, action, live === undefined ? "" : liveTrace(live)];
 }
 
 /**
- * What tells a live object from itself after a change that a preview would have to show: its uid and its content without what
+ * Fingerprint of a live object for a preview: its uid and its content without what
  * the server and controllers write. Stores keep no data of ConfigMaps and Secrets and no pod templates, so that the generation
  * stands for these; kinds without one and without a status, such as ConfigMaps, Secrets and Roles, change their resourceVersion
  * with their content only.
@@ -159,7 +157,7 @@ export function metadataTrace({ metadata }: KubeObject): string {
 }
 
 /**
- * Everything that is wrong with the plan, as far as it is known. Which namespaces there are is said only to an account with
+ * All known problems of the plan. Which namespaces exist is reported only to an account with
  * every permission that the plan needs in them.
  */
 export function issuesOf({ content, replacement, preflight }: Seen): readonly Issue[] {

@@ -8,7 +8,7 @@ import type { MemberView, Preflight, PreviewAction, Seen } from "../seen.ts";
 const detailLimit = 100;
 type Preview = NonNullable<PlanStatus["preview"]>;
 
-/** What would be done, once the server was asked about all of it; undefined before. */
+/** Planned writes, once the server was queried about all of them; undefined before. */
 export function previewOf({ preflight, members }: Pick<Seen, "preflight" | "members">): Preview | undefined {
   if (preflight === undefined || preflight.missingPermissions.length > 0 || preflight.undecided.length > 0)
     return undefined;
@@ -29,7 +29,7 @@ export function previewOf({ preflight, members }: Pick<Seen, "preflight" | "memb
     noop: count("noop"),
     delete: preflight.deletes.length,
     deferred: count("deferred"),
-    // What goes comes first: it is what a person has to see before approving, however long the list is.
+    // What goes comes first: it is what a user has to see before approving, however long the list is.
     details: [...deletionsOf(preflight), ...changes].slice(0, detailLimit),
   };
 }
@@ -39,7 +39,7 @@ function deletionsOf({ deletes }: Preflight): NonNullable<Preview["details"]> {
   return deletes.map((object, index) => ({ stage: finishing, index, object, action: "delete" }));
 }
 
-/** What would be done to an object, by what is known of it; undefined where a policy forbids to touch it. */
+/** Planned write of an object, by the known facts; undefined where a policy forbids it. */
 export function previewAction(view: MemberView, dryRun?: DryRun): PreviewAction | undefined {
   if (dryRun?.kind === "deferred" || view.blockedBy !== undefined) return "deferred";
   switch (view.ownership.kind) {
@@ -72,14 +72,13 @@ export function needsWrite(view: MemberView): boolean {
 
 type DetailAction = NonNullable<NonNullable<PlanStatus["details"]>[number]["action"]>;
 
-/** What the plan does to an object next, according to its lifecycle policy. */
 export function detailAction(view: MemberView, { plan }: Pick<Seen, "plan">): DetailAction {
   if (isInstalled(plan)) return steadyAction(view);
   const action = previewAction(view) ?? "conflict";
   return action === "delete" ? "noop" : action;
 }
 
-/** Adoption is for the first write only: what somebody took from an installed plan is theirs. */
+/** Adoption is for the first write only: an object that was taken from an installed plan stays with its owner. */
 function steadyAction({ member, ownership, drift, live, blockedBy }: MemberView): DetailAction {
   if (/^(?:unowned|ownedByOther)$/.test(ownership.kind)) return "conflict";
   if (blockedBy !== undefined) return "deferred";
@@ -89,7 +88,6 @@ function steadyAction({ member, ownership, drift, live, blockedBy }: MemberView)
   return !isLeft && hasDrifted(drift) ? "update" : "noop";
 }
 
-/** What an approval is judged by. */
 export type ApprovalFacts = Pick<Seen, "plan" | "preflight" | "members">;
 
 /**

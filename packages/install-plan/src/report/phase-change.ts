@@ -16,7 +16,6 @@ export function reportPhaseChange(
   log.info("phase changed", change.fields);
 }
 
-/** What is reported of a change. */
 export interface PhaseChange {
   readonly event: ReconcileEvent;
   readonly fields: LogFields;
@@ -50,7 +49,7 @@ function isNews({ phase, reason }: Reported, before: PlanStatus | undefined): bo
 
 const noteLength = 1_000;
 
-/** Phases in which a person has to act. */
+/** Phases in which a user has to act. */
 function isBad(phase: PlanPhase): boolean {
   return phase === "Invalid" || phase === "Forbidden" || phase === "Failed";
 }

@@ -4,7 +4,6 @@ import type { PlanStatus } from "../model/plan-status.ts";
 
 type ConditionStatus = "True" | "False" | "Unknown";
 
-/** What a phase means, and what the conditions say in it. */
 export interface PhaseRow {
   readonly means: string;
   /** Who acts next. */
@@ -67,7 +66,7 @@ export const phaseTable: Readonly<Record<PlanPhase, PhaseRow>> = {
   },
   Installed: {
     means: "Everything is installed and ready.",
-    next: "Nobody. Drift is reverted.",
+    next: "No one. Drift is reverted.",
     always: {
       ...atRest,
       Ready: "True",
@@ -99,7 +98,7 @@ export const phaseTable: Readonly<Record<PlanPhase, PhaseRow>> = {
   },
   Superseded: {
     means: "Another plan has replaced this one; it is kept so that you can roll back.",
-    next: "Nobody.",
+    next: "No one.",
     always: { Ready: "False", Applied: "False", Superseded: "True" },
   },
   Paused: {

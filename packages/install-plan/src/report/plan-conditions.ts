@@ -28,7 +28,6 @@ export const planConditionTypes = [
   "DeletionBlocked",
 ] as const;
 
-/** What is seen, as conditions. */
 export function planConditions(seen: Seen): readonly ConditionUpdate[] {
   return [
     resolved(seen),

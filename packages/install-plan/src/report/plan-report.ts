@@ -55,12 +55,12 @@ export function planReport(
   return { status: status as PlanStatus, conditions: planConditions(seen) };
 }
 
-/** Once everything is back, the word of a person that it was restored has been heard. */
+/** Once everything is back, the word of a user that it was restored has been heard. */
 function restoredUid({ plan: { metadata, status }, restore }: Seen, phase: PlanPhase): string | undefined {
   return phase === "Installed" && restore === "given" ? metadata.uid : status?.restored;
 }
 
-/** Of a plan that has not started there is none; what somebody else wrote there goes before it can count. */
+/** Of a plan that has not started there is none; what another client wrote there goes before it can count. */
 function madeProgress({ plan }: Seen): Partial<PlanStatus> {
   if (!hasStarted(plan)) return {};
   const { startedAt, finishedAt, stage, stageStartedAt, contentDigest } = plan.status ?? {};
@@ -77,7 +77,7 @@ function bareApproval(seen: Seen): string | undefined {
   return seen.plan.spec.approvedPreview === undefined ? coveredPreview(seen) : undefined;
 }
 
-/** The account is pinned by the first status: another one of its name is present only once a person has said that it is trusted. */
+/** The account is pinned by the first status: another one of its name is present only once a user has confirmed it. */
 function presentUid({ account }: Seen): string | undefined {
   return account.kind === "present" ? account.uid : undefined;
 }
@@ -95,7 +95,7 @@ const counters = {
   Waiting: "unknown",
 } as const satisfies Record<ResourceState, string>;
 
-/** Exact, however many there are. Of an object whose manifest is gone nothing is known but that there is one. */
+/** Exact, however many there are. Of an object whose manifest no longer exists nothing is known but that there is one. */
 function countsOf({ members, content }: Seen): NonNullable<PlanStatus["counts"]> {
   const lost = content.unresolved.length;
   const counts = {
@@ -184,8 +184,8 @@ function isOfOthers({ ownership: { kind } }: MemberView): boolean {
 }
 
 /**
- * What the status says when a reconcile failed before a rule could answer: everything from before, in a phase that fits the
- * conditions. Without it a plan that the operator cannot read would go on saying Installed.
+ * Status when a reconcile failed before a rule could decide: everything from before, in a phase that fits the
+ * conditions. Without it a plan that the operator cannot read would continue saying Installed.
  */
 export function statusAfterError(plan: InstallPlan, outcome: Outcome): PlanStatus {
   const message = "why" in outcome ? outcome.why.message : plan.status?.message;

@@ -22,7 +22,7 @@ export function tryAgainLater(seen: Seen, now: Date, why: Why): Decision {
 }
 
 /**
- * The same after a job: it may have changed data half way, so that it runs again only when a person says so, or where the author
+ * The same after a job: it may have changed data half way, so that it runs again only when a user says so, or where the author
  * limited the attempts and thereby allowed them.
  */
 export function afterFailedJob(seen: Seen, now: Date, why: Why): Decision {
@@ -31,7 +31,7 @@ export function afterFailedJob(seen: Seen, now: Date, why: Why): Decision {
 
 interface Failure {
   readonly why: Why;
-  /** Whether another attempt may be made without a person. */
+  /** Whether another attempt may be made without a user. */
   readonly isRepeatable: boolean;
 }
 
@@ -57,13 +57,13 @@ function isLastAttempt(plan: InstallPlan): boolean {
   return maxAttempts > 0 && attemptOf(plan) >= maxAttempts;
 }
 
-/** Nothing brings the plan back but a person: see `planAnnotations.retry`. */
+/** Nothing brings the plan back but a user: see `planAnnotations.retry`. */
 function untilRequested({ reason, message }: Why): Decision {
   const why = because(reason, `${message.replace(/[.:;]?$/, ".")} To try again, run qm plan retry.`);
   return { phase: "Failed", outcome: stalled(why) };
 }
 
-/** As after every failure; but where a permission was lacking and permissions have just changed, what was refused is tried at once. */
+/** As after every failure; but where a permission was lacking and permissions have just changed, what was refused is tried immediately. */
 export function afterRefusal(seen: Seen, now: Date, failure: WriteFailure): Decision {
   const why = because(failure.reason, failure.message);
   if (isWorthAnotherTry(failure, seen))
@@ -125,7 +125,7 @@ export function retryInMs(plan: InstallPlan, memory: PlanMemory, nowMs: number):
 }
 
 /**
- * What a person asks for by annotation, as the status records it: acted on, or come when there was nothing to retry. Undefined
+ * What a user requests by annotation, as the status records it: acted on, or come when there was nothing to retry. Undefined
  * without one. Statuses hold only what can be printed.
  */
 export function retryRequestOf({ metadata: { annotations = {} } }: InstallPlan): string | undefined {
@@ -134,7 +134,7 @@ export function retryRequestOf({ metadata: { annotations = {} } }: InstallPlan):
 
 const recordedLength = 64;
 
-/** Somebody asked for another attempt, and that was not heard yet. */
+/** Another attempt was requested, and the request is not handled yet. */
 export function isRetryRequested(plan: InstallPlan): boolean {
   const request = retryRequestOf(plan);
   return request !== undefined && request !== plan.status?.lastHandledRetry;

@@ -31,7 +31,7 @@ export function rollBack(seen: Seen, failure: Why): Decision | undefined {
   };
 }
 
-/** What only this plan made goes; the rest is its predecessors' again. A new plan has to be made for another try. */
+/** Objects of this plan alone are deleted; the rest is its predecessors' again. A new plan has to be made for another try. */
 export function rolledBack(seen: Seen): Decision | undefined {
   const { plan, leftovers } = seen;
   if (!isRolledBack(plan)) return undefined;

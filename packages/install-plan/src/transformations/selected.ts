@@ -55,7 +55,7 @@ export function isByNameOnly({ labelSelector, fieldSelector }: Transformation["f
   return labelSelector === undefined && fieldSelector === undefined;
 }
 
-/** What is named and selected has to be both: each narrows the other. */
+/** Objects have to match name and selector: each narrows the other. */
 async function listed(from: Transformation["from"], selection: Selection): Promise<readonly Selected[]> {
   const { kind, client, location, pinned } = selection;
   const isWanted = isOutside(selection);

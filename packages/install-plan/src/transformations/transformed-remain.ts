@@ -13,14 +13,13 @@ import { tryAgainLater } from "../retry/retry.ts";
 import type { Seen } from "../seen.ts";
 import type { Transformed } from "./transformed.ts";
 
-/** What cannot coexist with the new object, such as the holder of a host port, is deleted before the first stage. */
+/** An object that cannot coexist with the new one, such as the holder of a host port, is deleted before the first stage. */
 export function exclusivesRemain(seen: Seen, now: Date): Decision | undefined {
   if (stageIndexOf(seen.plan) !== 0) return undefined;
   const exclusive = seen.transformed.filter(({ rule }) => rule.strategy === "DeleteBeforeCreate");
   return unreadableMatches(seen, now, exclusive) ?? remove(seen, now, exclusive);
 }
 
-/** What the new objects replace is deleted once they are ready. */
 export function transformedRemain(seen: Seen, now: Date): Decision | undefined {
   if (stageIndexOf(seen.plan) < seen.plan.spec.stages.length) return undefined;
   const patient = seen.transformed.filter(({ rule }) => rule.strategy === "CreateBeforeDelete");
@@ -50,7 +49,7 @@ function isReplaced({ rule }: Transformed, { members, content }: Seen): boolean 
   return members.filter(({ member }) => targets.has(member.key)).every(({ state }) => opensGate(state));
 }
 
-/** What transformations select and leave where it is, for the last reconcile before the plan is installed. */
+/** Objects that transformations select and keep, for the last reconcile before the plan is installed. */
 export function keptByTransformations({ transformed }: Seen): readonly PlanAction[] {
   return warn({
     reason: "Protected",
@@ -60,7 +59,7 @@ export function keptByTransformations({ transformed }: Seen): readonly PlanActio
   });
 }
 
-/** What transformations select now and did not when the plan started: nobody has previewed that. */
+/** Objects that transformations select now and did not when the plan started: no preview showed them. */
 export function lateMatches({ transformed }: Seen): readonly PlanAction[] {
   const warnings = transformed.flatMap(({ rule, late }) =>
     late.map(
@@ -82,7 +81,7 @@ function remove(seen: Seen, now: Date, transformed: readonly Transformed[]): Dec
       .map((live) => ({ kind: "delete", target: { kind, live }, propagation: rule.propagation })),
   );
   const isExclusive = remaining.some(({ rule }) => rule.strategy === "DeleteBeforeCreate");
-  // At the end it is enough that they are on their way out; before the beginning they must be gone.
+  // At the end it is enough that they are being deleted; before the beginning they must be deleted.
   if (actions.length === 0 && !isExclusive) return undefined;
   const why = because(reasons.finishing, "Deleting the objects that transformations replace.");
   return {

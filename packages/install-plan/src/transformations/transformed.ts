@@ -22,7 +22,6 @@ import { type OwnershipContext, ownershipOf } from "../ownership/ownership.ts";
 import type { Permission } from "../permissions/permission.ts";
 import { isByNameOnly, selected, type Selected } from "./selected.ts";
 
-/** What a transformation would take away now. */
 export interface Transformed {
   readonly rule: Transformation;
   readonly kind: Kind;
@@ -42,7 +41,6 @@ export interface Kept {
   readonly protectedBy: string;
 }
 
-/** What reading them needs. */
 export interface TransformedOptions {
   readonly kinds: KindTable;
   readonly discovery: Discovery;
@@ -67,7 +65,7 @@ export async function readTransformed(
     const location = kind === undefined ? undefined : locationOf(rule.from, plan, kind);
     if (kind === undefined || location === undefined) continue;
     found.push(await readRule({ rule, kind, location, members }, plan, parts));
-    // Nothing is taken away then, so that nobody has to know of more.
+    // Nothing is taken away then, so that no one has to know of more.
     if (!hasStarted(plan) && countOf(found) > matchesLimit) break;
   }
   return found;
@@ -129,7 +127,7 @@ async function unlessForbidden<T>(read: () => Promise<T>): Promise<T | undefined
   }
 }
 
-/** Beyond the limit nothing is taken away anyhow, so that nobody has to look into all of them. */
+/** Beyond the limit nothing is deleted anyhow, so not all of them have to be read. */
 async function withoutProtected(
   objects: readonly Selected[],
   plan: InstallPlan,
@@ -172,7 +170,7 @@ export function isReadable({ unreadable }: Transformed): boolean {
   return unreadable.length === 0;
 }
 
-/** What forbids the transformations of a plan: they take more than they may, or what nobody allowed them to take. */
+/** Reasons against the transformations of a plan: they take more than they may, or what no one allowed them to take. */
 export function transformationIssues(
   transformed: readonly Transformed[],
   context: OwnershipContext,
@@ -234,8 +232,8 @@ function readPermissions({ from }: Transformation, plan: InstallPlan, kind: Kind
 }
 
 /**
- * Where a transformation looks. An empty namespace means the plan's own, as in manifests: to the server it would mean all
- * namespaces. A plan of scope Namespace looks nowhere else, whatever its fields say; undefined where it may not look at all.
+ * Namespace of a transformation's search. An empty namespace means the plan's own, as in manifests: to the server it would mean all
+ * namespaces. A plan of scope Namespace searches nowhere else, whatever its fields say; undefined where it may not search at all.
  */
 export function locationOf(
   { namespace = "" }: Pick<Transformation["from"], "namespace">,

@@ -24,7 +24,6 @@ import { isOrphaning, planFinalizer } from "../model/plan-status.ts";
 import type { WakeTrigger } from "../seen.ts";
 import type { WakeIndex } from "./wake-index.ts";
 
-/** What the watches need of the controller. */
 export interface PlanWatchDeps {
   readonly system: System;
   readonly discovery: Discovery;
@@ -75,7 +74,7 @@ export function planWatches({
   ];
 }
 
-/** What plans have to know of each other. */
+/** The facts that plans have to know of each other. */
 function handoverOf(status: InstallPlan["status"]): readonly unknown[] {
   return [status?.phase, status?.replaces, status?.replacedBy];
 }
@@ -91,8 +90,8 @@ function relatives({ metadata, spec, status }: InstallPlan): readonly ObjectRef[
   return [...new Set(names)].map((name) => ({ namespace, name }));
 }
 
-/** What decides the permissions of accounts: a change of any may let a plan go on. */
+/** Kinds that decide the permissions of accounts: a change of any may let a plan continue. */
 const accessKinds: readonly Kind[] = [roles, roleBindings, clusterRoles, clusterRoleBindings];
 
-/** What may refuse an object besides the server itself and its policies. */
+/** Webhooks, which may refuse an object besides the server itself and its policies. */
 const webhookKinds: readonly Kind[] = [validatingWebhookConfigurations, mutatingWebhookConfigurations];

@@ -41,7 +41,7 @@ export class WakeIndex {
   }
 
   /**
-   * What changed so short a time ago that the server's answers may not show it yet. Plans that begin to wait after the change need it:
+   * Changes so recent that the server's responses may not show them yet. Plans that begin to wait after the change need it:
    * `reenqueueForMs` of a watch brings back only those that waited when it happened.
    */
   recentlyChanged(nowMs: number): readonly WakeTrigger[] {
@@ -51,7 +51,7 @@ export class WakeIndex {
   }
 }
 
-/** So many plans of a namespace are woken at once. */
+/** So many plans of a namespace are woken together. */
 const crowd = 20;
 /** Each of more adds so much to the time until all are woken. */
 const crowdDelayMs = 10;

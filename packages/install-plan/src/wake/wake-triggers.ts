@@ -3,7 +3,7 @@ import type { Seen, WakeTrigger } from "../seen.ts";
 import { isReadable } from "../transformations/transformed.ts";
 import { allWakeTriggers } from "./wake-index.ts";
 
-/** What has to change somewhere else for the plan to go on: a change there brings it back. */
+/** Objects elsewhere that a waiting plan depends on: their changes bring it back. */
 export function wakeTriggers(seen: Seen): readonly WakeTrigger[] {
   return allWakeTriggers.filter((trigger) => tests[trigger](seen));
 }

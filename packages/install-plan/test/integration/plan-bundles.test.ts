@@ -143,7 +143,7 @@ async function owned({ metadata }: InstallPlan): Promise<readonly KubeObject[]> 
   const found = new Map<string, KubeObject>();
   for (const kind of kinds)
     for (const object of await listLabelled(link.client, kind)) found.set(object.metadata.uid ?? "", object);
-  // Controllers copy labels to what they make: a Service's to its EndpointSlices. Those are nobody's.
+  // Controllers copy labels to what they make: a Service's to its EndpointSlices. Those are no one's.
   return [...found.values()].filter((object) => isLabelledBy(object, metadata));
 }
 

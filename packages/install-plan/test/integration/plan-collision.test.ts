@@ -31,7 +31,7 @@ async function readConfigMap(bench: Workbench, name: string): Promise<Keyed> {
 }
 
 describe("objects that are there already", () => {
-  test("[install-plan/61] [security/11] nobody's object is not touched unless the plan says so", async () => {
+  test("[install-plan/61] [security/11] no one's object is not touched unless the plan says so", async () => {
     await using bench = await setUpWorkbench();
     const before = await makeConfigMap(bench, "taken", { a: "theirs" });
     const position = await bench.audit.position();
@@ -45,13 +45,13 @@ describe("objects that are there already", () => {
     );
   });
 
-  test("an object that stood in the way and is gone no longer does", async () => {
+  test("an object that was in the way is deleted", async () => {
     await using bench = await setUpWorkbench();
     const before = await makeConfigMap(bench, "taken", { a: "theirs" });
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("taken")] }]));
     await bench.inPhase("p", "Invalid");
     await bench.client.delete(configMaps, before.metadata);
-    // Nobody touches the plan; it looks again by itself only after ten minutes.
+    // No one touches the plan; it looks again on its own only after ten minutes.
     await bench.installed("p");
     expect((await readConfigMap(bench, "taken")).data).toEqual({ a: "1" });
   });
@@ -73,7 +73,7 @@ describe("objects that are there already", () => {
     expect(await bench.client.find(configMaps, { namespace: name, name: "c" })).toBeDefined();
   });
 
-  test("[install-plan/62] nobody's object is taken over in place and keeps what others set", async () => {
+  test("[install-plan/62] no one's object is taken over in place and keeps what others set", async () => {
     await using bench = await setUpWorkbench();
     const before = await makeConfigMap(bench, "c", { a: "theirs", b: "theirs" });
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }], adopting("IfUnowned")));

@@ -34,7 +34,7 @@ async function untilReplaced(bench: Workbench): Promise<void> {
   expect(status?.phase).toBe("Degraded");
 }
 
-/** Waits until the server refuses each patch of somebody who may not act as the account. */
+/** Waits until the server refuses each patch of another client who may not act as the account. */
 async function untilRefused(bench: Workbench, bodies: readonly object[]): Promise<void> {
   const { api, adminAccess, namespace } = bench;
   const other = await makeIdentity(api, adminAccess, { namespace, name: "other", rules: [makesPlans] });
@@ -52,7 +52,7 @@ async function untilRefused(bench: Workbench, bodies: readonly object[]): Promis
     await eventually(async () => (await refusal(body)).includes("may not impersonate"));
 }
 
-/** Somebody who may act as the plan's account. */
+/** Another client who may act as the plan's account. */
 async function patchAsTrustee(bench: Workbench, body: object): Promise<void> {
   const { api, adminAccess, namespace, account } = bench;
   const impersonates = { ...coreRule("serviceaccounts", "impersonate"), resourceNames: [account] };
@@ -63,8 +63,8 @@ async function patchAsTrustee(bench: Workbench, body: object): Promise<void> {
   await link.client.patch(installPlan.kind, { namespace, name: "p" }, { patch });
 }
 
-describe("what a person confirms about a plan", () => {
-  test("[install-plan/129] a recreated account is trusted when a person who may act as it says so, and a policy sees to that", async () => {
+describe("what a user confirms about a plan", () => {
+  test("[install-plan/129] a recreated account is trusted when a user who may act as it says so, and a policy sees to that", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     await bench.installed("p");
@@ -102,7 +102,7 @@ function asRestored<O extends KubeObject>(object: O): O {
 }
 
 describe("a plan that was restored from a backup", () => {
-  test("[install-plan/130] takes its objects back when a person who may act as its account says so, never by labels alone", async () => {
+  test("[install-plan/130] takes its objects back when a user who may act as its account says so, never by labels alone", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace } = bench;
     const ref = { namespace, name: "c" };

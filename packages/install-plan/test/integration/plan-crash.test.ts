@@ -119,7 +119,7 @@ describe("the operator is killed", () => {
   );
 
   test(
-    "[install-plan/118] between a predecessor's word and the first write: the handover goes on, nobody is left alone",
+    "[install-plan/118] between a predecessor's word and the first write: the handover continues, no one is left alone",
     { timeout: 120_000 },
     async () => {
       await using bench = await setUpWorkbench({ isOperating: false });

@@ -48,7 +48,7 @@ describe("a plan is deleted", () => {
     expect(deletes).toEqual(["c1", "c0", "b1", "b0", "a1", "a0"]);
   });
 
-  test("[install-plan/103] a custom resource is gone before the controller that has to let it go", async () => {
+  test("[install-plan/103] a custom resource is deleted before the controller that has to release it", async () => {
     await using bench = await setUpWorkbench({ rules: [], clusterRules: [allPermissions] });
     const kind = widgets(`${bench.namespace}.example.org`);
     const { apiVersion } = widget(kind, "thing");
@@ -284,7 +284,7 @@ describe("a plan is deleted", () => {
     for (const name of ["f", "w", "o", "n"]) expect(await exists(bench, name)).toBe(false);
   });
 
-  test("[install-plan/112] [security/15] an object that somebody else made anew under the name is not deleted", async () => {
+  test("[install-plan/112] [security/15] an object that another client made again under the name is not deleted", async () => {
     await using bench = await setUpWorkbench();
     const left = configMap("c", { a: "1" }, { lifecycle: { recreate: false } });
     await bench.create(bench.plan("p", [{ name: "s", resources: [left] }]));

@@ -200,7 +200,7 @@ describe("what others do to the objects of a plan", () => {
     expect(await bench.writes(position)).toEqual([]);
   });
 
-  test("[install-plan/79] an object that is stuck in its deletion is made again only when it is gone", async () => {
+  test("[install-plan/79] an object that is stuck in its deletion is made again only when it no longer exists", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     await bench.installed("p");
@@ -218,7 +218,7 @@ describe("what others do to the objects of a plan", () => {
     await bench.installed("p");
   });
 
-  test("[install-plan/80] a paused plan reports drift and repairs it when it goes on", async () => {
+  test("[install-plan/80] a paused plan reports drift and repairs it when it continues", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     await bench.installed("p");
@@ -233,7 +233,7 @@ describe("what others do to the objects of a plan", () => {
     await bench.installed("p");
   });
 
-  test("[install-plan/74] somebody who never gives in is named, and we stop hammering", async () => {
+  test("[install-plan/74] another client who never gives in is named, and we stop hammering", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     await bench.installed("p");

@@ -37,7 +37,7 @@ async function valueOf(bench: Workbench, name: string): Promise<string | undefin
 }
 
 describe("what can go wrong around a plan", () => {
-  test("[install-plan/115] a stage that is late is stalled, and goes on when it gets ready after all", async () => {
+  test("[install-plan/115] a stage that is late is stalled, and continues when it gets ready after all", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(
       bench.plan("p", [
@@ -52,7 +52,7 @@ describe("what can go wrong around a plan", () => {
     expect(conditionOf(done.status, "Stalled")?.status).toBe("False");
   });
 
-  test("[install-plan/115] the time of a stage goes on while no operator runs", async () => {
+  test("[install-plan/115] the time of a stage continues while no operator runs", async () => {
     await using bench = await setUpWorkbench({ isOperating: false });
     const first = await bench.operate();
     await bench.create(bench.plan("p", [{ name: "s", resources: [gated("slow")] }]));
@@ -69,7 +69,7 @@ describe("what can go wrong around a plan", () => {
     expect(conditionOf(status, "Stalled")).toMatchObject({ status: "True", reason: "StageTimeout" });
   });
 
-  test("[install-plan/119] a server that asks for patience is given it, and the plan does not fail", async () => {
+  test("[install-plan/119] a server that requests timeout is given it, and the plan does not fail", async () => {
     await using bench = await setUpWorkbench({ isOperating: false });
     await using proxy = await startFaultProxy({ upstream: bench.operatorAccess });
     await using link = connect({ ...proxy.access, token: bench.operatorAccess.token });
@@ -110,7 +110,7 @@ describe("what can go wrong around a plan", () => {
   );
 
   test(
-    "[install-plan/121] a replica that loses its leader goes on where that one stopped",
+    "[install-plan/121] a replica that loses its leader continues where that one stopped",
     { timeout: 120_000 },
     async () => {
       await using bench = await setUpWorkbench({ isOperating: false });
@@ -138,7 +138,7 @@ describe("what can go wrong around a plan", () => {
     },
   );
 
-  test("[install-plan/123] an operator whose clock is an hour off times nothing out at once", async () => {
+  test("[install-plan/123] an operator whose clock is an hour off times nothing out immediately", async () => {
     for (const skewMs of [3_600_000, -3_600_000]) {
       await using bench = await setUpWorkbench({ isOperating: false });
       const real = realSystem();

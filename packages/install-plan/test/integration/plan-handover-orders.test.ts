@@ -24,7 +24,7 @@ async function gone(bench: Workbench, name: string): Promise<void> {
 }
 
 describe("handovers that do not go straight", () => {
-  test("[install-plan/86] a plan that matches the selector of one under way is not touched", async () => {
+  test("[install-plan/86] a plan that matches the selector of one in progress is not touched", async () => {
     await using bench = await setUpWorkbench();
     const replaces = { selector: "app=shop" };
     await bench.create(bench.plan("b", [{ name: "s", resources: [gated("g")] }], { replaces }));
@@ -137,7 +137,7 @@ describe("handovers that do not go straight", () => {
     expect(await uidOf(bench, "x")).toBeDefined();
   });
 
-  test("what a handover deletes is previewed, and the permission to do so asked for before the first write", async () => {
+  test("what a handover deletes is previewed, and the permission to do so requested before the first write", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     await grant(bench, [coreRule("configmaps", "*"), coreRule("secrets", "*")]);
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "old" } };
@@ -158,7 +158,7 @@ describe("handovers that do not go straight", () => {
     expect(await bench.writes(position)).toEqual([]);
   });
 
-  test("a plan that was replaced misses nothing and is in conflict with nobody, also after the next one", async () => {
+  test("a plan that was replaced misses nothing and is in conflict with no one, also after the next one", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("a", [stage(["x", "dropped"])]));
     await bench.installed("a");

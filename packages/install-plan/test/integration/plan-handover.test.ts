@@ -163,7 +163,7 @@ describe("one plan takes over from another", () => {
     );
   });
 
-  test("[install-plan/88,92] a successor that hangs keeps what it has, the rest stays, nobody repairs", async () => {
+  test("[install-plan/88,92] a successor that hangs keeps what it has, the rest stays, no one repairs", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("a", [{ name: "s", resources: [configMap("one"), configMap("two")] }]));
     await bench.installed("a");
@@ -296,7 +296,7 @@ describe("one plan takes over from another", () => {
     expect(await uidsOf(bench)).toEqual(before);
   });
 
-  test("[install-plan/94,95,96] rivals and circles are invalid; a plan that never began is over at once", async () => {
+  test("[install-plan/94,95,96] rivals and circles are invalid; a plan that never began is over immediately", async () => {
     await using bench = await setUpWorkbench({ isOperating: false });
     await bench.create(bench.plan("a", [stage(["x"])], { approval: "Manual" }));
     await bench.create(bench.plan("b", [stage(["x"])], replacing("a")));

@@ -44,7 +44,7 @@ const writeOf =
   ({ name, ...request }) =>
     isWritePoint({ ...request, name }) && request.resource === resource && (wanted ?? name) === name;
 
-/** How a write ends at which the operator is asked to end, and what is left to do after that. */
+/** How a write ends at which the operator is stopped, and what is left to do after that. */
 interface Ending {
   readonly fate: string;
   readonly left: readonly string[];
@@ -72,7 +72,7 @@ const endings: readonly Ending[] = [
   },
 ];
 
-describe("an operator that is asked to end", () => {
+describe("an operator that is stopped", () => {
   test.each(endings)(
     "[faults/C4,20] at a write that is $fate ends in its grace period, and what is left is done by the next one",
     { timeout: 180_000 },
@@ -202,7 +202,7 @@ describe("a write of a plan", () => {
     { id: "E4", kind: "hold-request" },
     { id: "E5", kind: "hold-answer" },
   ])(
-    "[faults/$id] that gets no answer in time is settled by reading: nothing is made twice",
+    "[faults/$id] that gets no response in time is settled by reading: nothing is made twice",
     async ({ kind }) => {
       await using scene = await setUp();
       const { bench, proxy } = scene;
@@ -234,7 +234,7 @@ describe("a write of a plan", () => {
     },
   );
 
-  test("[faults/E7] goes on when the operator's binding, which somebody removed, is back", async () => {
+  test("[faults/E7] continues when the operator's binding, which another client removed, is back", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace } = bench;
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));

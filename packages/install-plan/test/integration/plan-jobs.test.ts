@@ -47,7 +47,7 @@ describe("jobs between stages", () => {
     ]);
   });
 
-  test("[install-plan/52,60,125] a failed job stops the plan until a person asks for another attempt; three Jobs stay", async () => {
+  test("[install-plan/52,60,125] a failed job stops the plan until a user requests another attempt; three Jobs stay", async () => {
     await using bench = await setUpWorkbench();
     const begin = await bench.audit.position();
     const stages = [
@@ -76,7 +76,7 @@ describe("jobs between stages", () => {
     expect((await written(begin)).filter((write) => write === "create jobs")).toHaveLength(5);
   });
 
-  test("[install-plan/60] where maxAttempts allows it, the next attempt comes by itself and leaves what stands", async () => {
+  test("[install-plan/60] where maxAttempts allows it, the next attempt comes on its own and leaves what stands", async () => {
     await using bench = await setUpWorkbench();
     const stage = { name: "a", resources: [configMap("first")], jobs: [job("migrate", "fail")] };
     await bench.create(bench.plan("p", [stage], quickRetry(2)));
@@ -157,7 +157,7 @@ describe("jobs between stages", () => {
     expect(items.map((pod) => pod.status?.phase)).toContain("Failed");
   });
 
-  test("[install-plan/56] an operator that starts anew waits for the Job that runs", async () => {
+  test("[install-plan/56] an operator that starts again waits for the Job that runs", async () => {
     await using bench = await setUpWorkbench({ isOperating: false });
     const first = await bench.operate();
     await bench.create(bench.plan("p", [{ name: "a", jobs: [job("long", "run")] }]));

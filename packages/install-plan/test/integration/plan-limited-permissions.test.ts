@@ -17,7 +17,7 @@ async function isDeleted({ client, namespace }: Workbench, name: string): Promis
 }
 
 describe("an operator with the limited permissions", () => {
-  test("may read no Secrets, enter no pods, and act as nobody outside of namespaces that opted in", async () => {
+  test("may read no Secrets, enter no pods, and act as no one outside of namespaces that opted in", async () => {
     await using bench = await setUpLimited();
     await optIn(bench);
     const { namespace } = bench;
@@ -75,7 +75,7 @@ describe("an operator with the limited permissions", () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(["kube-root-ca.crt"]);
   });
 
-  test("[first-use/5] says that a namespace has not opted in, names its own account and the command, and goes on when it was run", async () => {
+  test("[first-use/5] says that a namespace has not opted in, names its own account and the command, and continues when it was run", async () => {
     await using bench = await setUpLimited();
     const position = await bench.audit.position();
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
@@ -90,7 +90,7 @@ describe("an operator with the limited permissions", () => {
     await bench.installed("p", 60_000);
   });
 
-  test("names a kind that it may not watch and the label that helps, and goes on when the role is there", async () => {
+  test("names a kind that it may not watch and the label that helps, and continues when the role is there", async () => {
     await using bench = await setUpLimited();
     await optIn(bench);
     const definition = widgets(`hidden.${bench.namespace}.example`);

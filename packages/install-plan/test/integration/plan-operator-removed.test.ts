@@ -11,7 +11,7 @@ import { aPlan } from "../support/plans.ts";
 
 const namespace = "default";
 
-/** The command of the guide for a plan whose operator is gone, as arguments. */
+/** The command of the guide for a plan whose operator no longer exists, as arguments. */
 async function documentedPatch(name: string): Promise<readonly string[]> {
   const page = await readFile(new URL("../../../../docs/guides/uninstall.md", import.meta.url), "utf8");
   const [, command = ""] = /`kubectl (patch installplans[^`]+)`/.exec(page.replaceAll("\n", " ")) ?? [];

@@ -12,7 +12,7 @@ import { reference, store } from "../support/stored.ts";
 import { allPermissions, configMaps, setUpWorkbench } from "../support/workbench.ts";
 
 describe("a plan is deleted and its objects are to stay", () => {
-  test("[install-plan/110] they stay although the word for it is gone before the work is done", async () => {
+  test("[install-plan/110] they stay although the annotation for it is removed before the work is done", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     await grant(bench, [coreRule("configmaps", "*")]);
     const stages = ["a", "b"].map((name) => ({ name, resources: [configMap(name)] }));

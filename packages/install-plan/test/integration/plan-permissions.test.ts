@@ -33,7 +33,7 @@ describe("permissions that are compared before the first write", () => {
     expect(await bench.writes(position)).toEqual([]);
   });
 
-  test("[install-plan/41] seven missing permissions in three namespaces are reported at once", async () => {
+  test("[install-plan/41] seven missing permissions in three namespaces are reported together", async () => {
     await using bench = await setUpWorkbench({ rules: [coreRule("configmaps", "get", "delete")] });
     await using second = await makeNamespace(bench.api, "second");
     await using third = await makeNamespace(bench.api, "third");
@@ -84,7 +84,7 @@ describe("permissions that are compared before the first write", () => {
     expect(await bench.writes(position)).toEqual([]);
   });
 
-  test("[install-plan/42] a permission that is granted later lets the plan go on within 5 s", async () => {
+  test("[install-plan/42] a permission that is granted later lets the plan continue within 5 s", async () => {
     await using bench = await setUpWorkbench({ rules: [coreRule("configmaps", "get")] });
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
     await bench.inPhase("p", "Forbidden");
@@ -125,7 +125,7 @@ describe("permissions that are compared before the first write", () => {
     await bench.installed("p");
   });
 
-  test("[install-plan/45] a permission to delete that clean-up will need is asked for before the first write", async () => {
+  test("[install-plan/45] a permission to delete that clean-up will need is requested before the first write", async () => {
     await using bench = await setUpWorkbench({ rules: [coreRule("configmaps", "create", "get", "patch")] });
     const position = await bench.audit.position();
     await bench.create(bench.plan("deleting", [{ name: "s", resources: [configMap("c")] }]));

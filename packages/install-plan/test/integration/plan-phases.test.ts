@@ -29,7 +29,7 @@ describe("what a plan says when not all is well", () => {
     expect(lost).toMatchObject({ objects: "2/2" });
   });
 
-  test("[install-plan/128] a superseded plan is not ready, and stays superseded when its successor is gone", async () => {
+  test("[install-plan/128] a superseded plan is not ready, and stays superseded when its successor no longer exists", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("a", stages));
     await bench.installed("a");

@@ -39,8 +39,8 @@ function kinds({ namespace }: Workbench, name: string, clusterIP: object = {}): 
   ].map((object) => inline(object, ways));
 }
 
-describe("fields that cannot be changed, and a plan that may make objects anew", () => {
-  test("[install-plan/38] bindings, Services and Pods are made anew as Deployments are", async () => {
+describe("fields that cannot be changed, and a plan that may make objects again", () => {
+  test("[install-plan/38] bindings, Services and Pods are made again as Deployments are", async () => {
     await using bench = await setUpWorkbench();
     const roles = [role("one"), role("two")];
     const first = [...roles, ...kinds(bench, "one")];
@@ -63,7 +63,7 @@ describe("fields that cannot be changed, and a plan that may make objects anew",
     });
   });
 
-  test("a volume claim is not made anew while its data is protected", async () => {
+  test("a volume claim is not made again while its data is protected", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(bench.plan("a", [{ name: "s", resources: [inline(aClaim("data"), ways)] }]));
     await bench.installed("a");

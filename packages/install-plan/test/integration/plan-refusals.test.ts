@@ -11,7 +11,7 @@ import { configMaps, setUpWorkbench } from "../support/workbench.ts";
 const allOfConfigMaps = coreRule("configmaps", "*");
 const allOfSecrets = coreRule("secrets", "*");
 const allOfJobs = { apiGroups: ["batch"], resources: ["jobs"], verbs: ["*"] };
-/** Whoever waits for the next attempt waits longer than the test. */
+/** A client that waits for the next attempt waits longer than the test. */
 const slow = { retry: { initialSeconds: 300, maxSeconds: 300 } };
 
 function secret(name: string): object {
@@ -19,7 +19,7 @@ function secret(name: string): object {
 }
 
 describe("what the server refuses after the first write", () => {
-  test("[install-plan/46] a job that may not be made fails the plan, and the permission brings it back at once", async () => {
+  test("[install-plan/46] a job that may not be made fails the plan, and the permission brings it back immediately", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     await grant(bench, [allOfConfigMaps, allOfJobs]);
     const stage = { name: "s", resources: [gated("gate")], jobs: [job("runs")] };
@@ -74,7 +74,7 @@ describe("what the server refuses after the first write", () => {
     expect(status?.attempt).toBe(1);
   });
 
-  test("[install-plan/106] a deletion that lacks a permission goes on when the permission comes back", async () => {
+  test("[install-plan/106] a deletion that lacks a permission continues when the permission comes back", async () => {
     await using bench = await setUpWorkbench({ rules: [] });
     const { namespace } = bench;
     await grant(bench, [allOfConfigMaps]);

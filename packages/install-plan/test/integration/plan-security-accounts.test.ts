@@ -56,7 +56,7 @@ describe("who may make plans for which account", () => {
     expect(writes.filter(({ code }) => code < 300)).toEqual([]);
   });
 
-  test("[install-plan/48] who may act as the account may make the plan, and nobody else may change it", async () => {
+  test("[install-plan/48] who may act as the account may make the plan, and no one else may change it", async () => {
     await using bench = await setUpWorkbench();
     await enforcePolicy(bench, "installplan-service-account.yaml");
     const { api, adminAccess, namespace, account } = bench;

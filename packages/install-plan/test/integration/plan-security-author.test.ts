@@ -140,7 +140,7 @@ describe("plans without a recorded author", () => {
     expect((await bench.writes(position)).map(({ name }) => name)).toEqual(["bystander"]);
   });
 
-  test("[security/95] without the recording policy, authors name themselves and nobody else", async () => {
+  test("[security/95] without the recording policy, authors name themselves and no one else", async () => {
     await using bench = await setUpWorkbench({ isOperating: false });
     await enforcePolicy(bench, "installplan-author.yaml");
     await bench.operate({ requireAuthor: true });

@@ -32,7 +32,7 @@ describe("what a hostile plan costs", () => {
     expect((user + system) / 1e6).toBeLessThan(20);
   });
 
-  test("[security/91] an expression that makes its own work is too expensive and delays nobody", async () => {
+  test("[security/91] an expression that makes its own work is too expensive and delays no one", async () => {
     await using bench = await setUpWorkbench();
     const mallory = await letMalloryIn(bench, { accountRules: [coreRule("configmaps", "*")] });
     const letters = (letter: string): string => `'${letter.repeat(1_000)}'`;

@@ -21,7 +21,7 @@ function jobOf(pod: object): object {
 describe("jobs that want more than they may", () => {
   test.each([
     { name: "privileged", pod: { containers: [{ ...container, securityContext: { privileged: true } }] } },
-    { name: "with a folder of the node", pod: { volumes: [{ name: "root", hostPath: { path: "/" } }] } },
+    { name: "with a directory of the node", pod: { volumes: [{ name: "root", hostPath: { path: "/" } }] } },
     { name: "in the network of the node", pod: { hostNetwork: true } },
   ])("[security/20] a job $name gets no pod where pods are restricted", async ({ pod }) => {
     await using bench = await setUpWorkbench();

@@ -20,7 +20,7 @@ function heapBytes(): number {
   return heapUsed + external;
 }
 
-/** A Secret of 1 MB, somebody's own. */
+/** A Secret of 1 MB, another client's own. */
 async function createLarge(
   { client, namespace }: Workbench,
   name: string,
@@ -50,7 +50,7 @@ describe("bulk that others make", () => {
     expect(heapBytes() - before).toBeLessThan(50e6);
   });
 
-  test("[security/82] a status of 1.4 MB that somebody writes into a plan is refused, or ignored and put right", async () => {
+  test("[security/82] a status of 1.4 MB that another client writes into a plan is refused, or ignored and put right", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace } = bench;
     await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c")] }]));
@@ -78,7 +78,7 @@ describe("bulk that others make", () => {
     await write({ states: [bulk] });
     await bench.create(bench.plan("later", [{ name: "s", resources: [configMap("d")] }]));
     await bench.installed("later");
-    // Nobody reacts to a status; the next reconcile over the plan puts it right.
+    // No one reacts to a status; the next reconcile over the plan puts it right.
     await bench.patchPlan("p", { metadata: { annotations: { observation: "again" } } });
     const { status } = await bench.until("p", ({ states }) => states?.[0] === honest?.states?.[0]);
     expect(status?.phase).toBe(honest?.phase);

@@ -17,7 +17,7 @@ const writes: readonly PolicyRule[] = [
   { apiGroups: ["batch"], resources: ["jobs"], verbs: ["get", "create"] },
 ];
 
-/** The object as the plan would mark it: everybody who may read the plan can make this. */
+/** The object as the plan would mark it: all clients who may read the plan can make this. */
 function forgedFor(plan: InstallPlan, object: KubeObject): KubeObject {
   const { namespace = "" } = plan.metadata;
   const placed = { ...object, metadata: { ...object.metadata, namespace } };

@@ -17,7 +17,7 @@ describe("taking over from a plan needs the permission to delete it", () => {
   test.each([
     { name: "by name", spec: byName },
     { name: "by selector", spec: bySelector },
-  ])("[security/96] an empty plan $name leaves a waiting plan of somebody else alone", async ({ spec }) => {
+  ])("[security/96] an empty plan $name leaves a waiting plan of another client alone", async ({ spec }) => {
     await using bench = await setUpWorkbench();
     const mallory = await letMalloryIn(bench);
     const victim = bench.plan("a", [{ name: "s", resources: [configMap("c")] }], { approval: "Manual" });
@@ -64,7 +64,7 @@ describe("taking over from a plan needs the permission to delete it", () => {
     expect((await bench.read("a")).metadata.uid).toBe(metadata.uid);
   });
 
-  test("[security/96] a plan without the permission is no rival and hands no wishes on", async () => {
+  test("[security/96] a plan without the permission is no rival and hands no settings on", async () => {
     await using bench = await setUpWorkbench();
     const mallory = await letMalloryIn(bench);
     for (const name of ["a", "other"]) {

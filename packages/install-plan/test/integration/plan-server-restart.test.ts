@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 describe("the API server goes away", () => {
-  test("[install-plan/116] in the middle of a stage: the plan goes on, nothing is made twice or lost", async () => {
+  test("[install-plan/116] in the middle of a stage: the plan continues, nothing is made twice or lost", async () => {
     await using operator = await operateThrough(access());
     const { client } = operator;
     const stages = ["a", "b"].map((name) => ({

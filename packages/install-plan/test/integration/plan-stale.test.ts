@@ -38,7 +38,7 @@ beforeAll(async () => {
   behind = connect({ server: staleServer, caPem, token });
   await makeInstaller(admin);
   await makeAdministrator(admin);
-  // A server reads a custom kind for the first time when somebody asks for it.
+  // A server reads a custom kind for the first time when another client requests it.
   for (const plural of ["installplans", "resourcemanifests"])
     await eventually(async () => await atHand(plural));
   proxy = await startFaultProxy({ upstream: cluster.admin, staleServer });

@@ -142,7 +142,7 @@ describe("manifests beside the plan, once it is installed", () => {
     );
   });
 
-  test("[install-plan/22] a manifest that was deleted leaves the objects alone, and nobody can say whether they drift", async () => {
+  test("[install-plan/22] a manifest that was deleted leaves the objects alone, and no one can say whether they drift", async () => {
     await using bench = await setUpWorkbench();
     await install(bench);
     const position = await bench.audit.position();

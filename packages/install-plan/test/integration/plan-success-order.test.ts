@@ -51,7 +51,7 @@ describe("kinds and namespaces that come with the plan", () => {
     ]);
   });
 
-  test("[install-plan/6] a kind that nobody provides stops the plan until its CRD appears", async () => {
+  test("[install-plan/6] a kind that no one provides stops the plan until its CRD appears", async () => {
     await using bench = await setUpClusterWide();
     const definition = widgets(`${bench.namespace}.example.com`);
     bench.use(removing(bench.client, crds, definition));
@@ -106,12 +106,12 @@ describe("kinds and namespaces that come with the plan", () => {
 });
 
 describe("a stage that may be written side by side", () => {
-  test("[install-plan/8] 500 objects are made with at most 16 requests under way", async () => {
+  test("[install-plan/8] 500 objects are made with at most 16 requests in progress", async () => {
     await using bench = await setUpWorkbench({ isOperating: false });
     await using proxy = await startFaultProxy({ upstream: bench.operatorAccess });
     await using link = connect({ ...proxy.access, token: bench.operatorAccess.token });
     let most = 0;
-    // Never injects: it is asked about each request as it arrives, and counts those not answered yet.
+    // Never injects: it is called for each request as it arrives, and counts those not answered yet.
     proxy.inject(
       ({ verb, isDryRun }) => {
         if (verb !== "patch" || isDryRun) return false;

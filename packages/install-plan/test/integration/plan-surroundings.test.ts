@@ -109,7 +109,7 @@ describe("a stage and its job", () => {
   );
 });
 
-describe("a webhook of somebody else", () => {
+describe("a webhook of another client", () => {
   test("[faults/24] that hangs at one write holds up no other object and no other plan", async () => {
     await using bench = await setUpWorkbench();
     await using webhook = await registerWebhook(bench, async ({ name, dryRun }) => {
@@ -143,7 +143,7 @@ describe("a webhook of somebody else", () => {
     await bench.installed("p");
   });
 
-  test("[faults/E9] that refuses an object with 422 is named, and the plan goes on without it", async () => {
+  test("[faults/E9] that refuses an object with 422 is named, and the plan continues without it", async () => {
     await using bench = await setUpWorkbench();
     await using webhook = await registerWebhook(bench, ({ name }) =>
       name === "bad"
@@ -172,7 +172,7 @@ describe("a namespace in deletion", () => {
     { point: "a status", match: isWriteTo("installplans", "status") },
     { point: "an object", match: isWriteTo("configmaps") },
     { point: "a job", match: isWriteTo("jobs") },
-  ])("[faults/47,I6] that was deleted at the write of $point is gone within 60 s", async ({ match }) => {
+  ])("[faults/47,I6] that was deleted at the write of $point is deleted within 60 s", async ({ match }) => {
     using cluster = joinSharedCluster();
     await using operators = await makeNamespace(cluster.api, "operators");
     await using tenant = await makeNamespace(cluster.api, "tenant");
@@ -219,7 +219,7 @@ describe("a namespace in deletion", () => {
   });
 });
 
-/** A folder of its own file system without a free byte. */
+/** A directory of its own file system without a free byte. */
 async function mountFullDisk(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "full-disk-"));
   execFileSync("mount", ["--no-mtab", "-t", "tmpfs", "-o", "size=64k", "tmpfs", path]);

@@ -120,7 +120,7 @@ describe("what the plan did not make gives way to what it makes", () => {
     await bench.installed("q");
   });
 
-  test("[install-plan/101] targets that the plan does not have are an error before anything is asked", async () => {
+  test("[install-plan/101] targets that the plan does not have are an error before anything is queried", async () => {
     await using bench = await setUpWorkbench();
     await bench.create(
       bench.plan(
@@ -133,7 +133,7 @@ describe("what the plan did not make gives way to what it makes", () => {
     expect(conditionOf(status, "Validated")?.reason).toBe("InvalidTransformation");
   });
 
-  test("an exclusive one is gone before the first object is made", async () => {
+  test("an exclusive one is deleted before the first object is made", async () => {
     await using bench = await setUpWorkbench();
     await make(bench, "old");
     const position = await bench.audit.position();

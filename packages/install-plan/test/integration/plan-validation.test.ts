@@ -115,7 +115,7 @@ describe("webhooks", () => {
     await bench.installed("p", 8_000);
   });
 
-  test("[install-plan/32] a webhook that is down is waited for, and the plan goes on when it is up", async () => {
+  test("[install-plan/32] a webhook that is down is waited for, and the plan continues when it is up", async () => {
     await using bench = await setUpWorkbench();
     await using webhook = await registerWebhook(bench, () => ({ kind: "allow" }));
     const position = await bench.audit.position();
@@ -234,7 +234,7 @@ function serviceOf(name: string) {
   return { apiVersion: "v1", kind: "Service", metadata: { name }, spec: { ports: [{ port: 443 }] } };
 }
 
-/** Asked about the ConfigMap of the next stage; nobody answers at the Service's address, and nobody minds. */
+/** Asked about the ConfigMap of the next stage; no one answers at the Service's address, and no one minds. */
 function webhookOf(namespace: string) {
   const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] };
   return {

@@ -37,7 +37,6 @@ const anyMember = fc.record({
   isContested: seldom(fc.constant(true)),
 });
 
-/** What a reconcile may find, besides what follows from the plan itself. */
 export const anyState = fc.record({
   members: fc.array(anyMember, { maxLength: 3 }),
   account: fc.oneof(
@@ -51,7 +50,7 @@ export const anyState = fc.record({
   isLackingTakeover: seldom(fc.constant(true)),
   isUndecided: seldom(fc.constant(true)),
   isUnwatchable: seldom(fc.constant(true)),
-  // Nobody comes back from being replaced.
+  // No one comes back from being replaced.
   successor: seldom(fc.constantFrom("takingOver", "done"), 30),
   predecessor: seldom(fc.constantFrom("holding", "released"), 2),
   job: seldom(fc.constantFrom("Waiting", "Running", "Succeeded", "Failed", "TimedOut"), 2),
@@ -66,7 +65,6 @@ export const anyState = fc.record({
 /** One of them. */
 export type State = typeof anyState extends fc.Arbitrary<infer T> ? T : never;
 
-/** What an author may decide once and for all. */
 export const anyAuthor = fc.record({
   approval: fc.constantFrom("Automatic", "Manual"),
   onFailure: fc.constantFrom("Hold", "Rollback"),
@@ -101,7 +99,6 @@ export function planIn(author: Author, scene: State, status: object | undefined)
   });
 }
 
-/** What the reconcile sees, as `observe` would put it together. */
 export function seenIn(plan: InstallPlan, scene: State): Seen {
   const base = aSeen(plan);
   const isStarted = hasStarted(plan);

@@ -31,7 +31,6 @@ export function coreRule(resource: string, ...verbs: readonly string[]): PolicyR
   return { apiGroups: [""], resources: [resource], verbs };
 }
 
-/** What a plan needs to take over from another one. */
 export const deletesPlans: PolicyRule = {
   apiGroups: ["install.quartermaster.dev"],
   resources: ["installplans"],

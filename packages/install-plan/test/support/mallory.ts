@@ -57,7 +57,7 @@ export async function letMalloryIn(
 }
 
 /**
- * Installs an unrelated plan, as an attack goes on, and gives the milliseconds that took. Fails only when the operator does not
+ * Installs an unrelated plan, as an attack continues, and gives the milliseconds that took. Fails only when the operator does not
  * get to it at all: how fast it was is for the reader, because a busy machine must not decide a test.
  */
 export async function bystanderInstalls(bench: Workbench, name = "bystander"): Promise<number> {

@@ -32,7 +32,7 @@ export function job(
   return { name, template: aJob({ name, outcome }).spec, ...more };
 }
 
-/** A ConfigMap that is ready only once somebody annotates it with `go: yes`. */
+/** A ConfigMap that is ready only once another client annotates it with `go: yes`. */
 export function gated(name: string): object {
   const checks = [{ fieldEquals: { path: `/metadata/annotations/${goAnnotation}`, value: "yes" } }];
   return configMap(name, { a: "1" }, { readiness: { mode: "Checks", checks } });

@@ -4,7 +4,7 @@ import type { PolicyRule } from "@quartermaster/testkit";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 
-/** The rules that the shipped ClusterRole gives the operator, and no others. Read once, because every test asks for them. */
+/** The rules that the shipped ClusterRole gives the operator, and no others. Read once, because every test requests them. */
 export async function operatorRules(): Promise<readonly PolicyRule[]> {
   shipped ??= readRules();
   return await shipped;

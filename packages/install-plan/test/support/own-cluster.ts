@@ -22,7 +22,7 @@ export async function makeInstaller({ client }: Connection): Promise<void> {
   await client.create(serviceAccounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: installer });
 }
 
-/** An operator that reaches the API server this way. Ready at once or later: a server that is behind keeps it waiting. */
+/** An operator that reaches the API server this way. Ready immediately or later: a server that is behind keeps it waiting. */
 export async function operateThrough(access: Access, { isAwaited = true } = {}): Promise<Connection> {
   const stack = new AsyncDisposableStack();
   const { client, transport } = stack.use(connect(access));

@@ -36,7 +36,7 @@ export interface PlanWatching {
   readonly wakeIndex: WakeIndex;
   /** Names of the plans that are brought back. */
   readonly change: (kind: Kind, old: KubeObject, changed?: KubeObject) => readonly string[];
-  /** How often discovery was asked to look again. */
+  /** How often discovery was refreshed. */
   readonly invalidated: () => number;
 }
 

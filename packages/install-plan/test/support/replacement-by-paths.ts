@@ -34,7 +34,7 @@ function lateFor(plan: InstallPlan, others: readonly InstallPlan[]): readonly st
     .filter((name) => !leadsTo(name, plan.metadata.name, all));
 }
 
-/** What is wrong with what a plan replaces, before it has begun. */
+/** Problems of what a plan replaces, before it has begun. */
 function replacementIssues(plan: InstallPlan, others: readonly InstallPlan[]): readonly Issue[] {
   const { name } = plan.metadata;
   const field = "spec.replaces";
@@ -83,12 +83,12 @@ function isInLine(one: string, other: string, all: readonly InstallPlan[]): bool
 
 type Entries = NonNullable<NonNullable<InstallPlan["status"]>["replaces"]>;
 
-/** The plans that a plan said it takes over from before its first write: nobody joins them later. Undefined before that. */
+/** The plans that a plan declared to take over from before its first write: no one joins them later. Undefined before that. */
 function fixedSet(plan: InstallPlan): Entries | undefined {
   return plan.status?.replaces ?? (hasStarted(plan) ? [] : undefined);
 }
 
-/** What a plan says that it replaces, by name and by selector. A selector does not reach plans that are over. */
+/** Plans that a plan replaces by its spec, by name and by selector. A selector does not reach plans that are over. */
 function namedBy({ metadata, spec }: InstallPlan, plans: readonly InstallPlan[]): readonly string[] {
   const { plans: entries = [], selector } = spec.replaces ?? {};
   const names = entries.map(({ name }) => name);
@@ -103,7 +103,7 @@ function namedBy({ metadata, spec }: InstallPlan, plans: readonly InstallPlan[])
 
 /**
  * Names of all plans that a plan takes over from. A predecessor that never finished, or never began, has predecessors of its
- * own, whose objects are still on their way: whoever takes its place takes them over too.
+ * own, whose objects are still on their way: a client that takes its place takes them over too.
  */
 function wantedBy(
   plan: InstallPlan,
@@ -131,7 +131,7 @@ function unfinishedOf(
   return fixed.filter(({ state }) => state === "Releasing" || state === "Pending").map(({ name }) => name);
 }
 
-/** Another plan under the name of one that is gone is not the one that was meant. */
+/** Another plan under the name of one that no longer exists is not the one that was meant. */
 function isMeant({ name, uid }: Entries[number], plans: readonly InstallPlan[]): boolean {
   const found = planNamed(name, plans);
   return found === undefined || found.metadata.uid === uid;

@@ -24,7 +24,7 @@ export function aView(name: string, more: Partial<MemberView> = {}): MemberView 
   return { member, live, ownership: { kind: "owned" }, drift: noDrift, state: "Ready", ...more };
 }
 
-/** Everything was asked and nothing stands in the way. */
+/** Everything was checked and nothing stands in the way. */
 export const clear: Preflight = {
   issues: [],
   missingPermissions: [],

@@ -23,7 +23,7 @@ export type Wake =
   | { readonly tracked: string }
   /** Another plan, which it is a relative of. */
   | { readonly relative: true }
-  /** It looks again by itself after at most so long. */
+  /** It looks again on its own after at most so long. */
   | { readonly withinMs: number; readonly because: string };
 
 /** A plan that waits, and what it waits for. */

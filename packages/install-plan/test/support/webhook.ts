@@ -11,7 +11,7 @@ export interface Webhook extends AsyncDisposable {
   listen(): Promise<void>;
 }
 
-/** Registers a webhook and waits until the API server has its authority. */
+/** Registers a webhook and waits until the API server has its CA. */
 export async function registerWebhook(bench: Workbench, decide: DecideAdmission): Promise<Webhook> {
   const stack = new AsyncDisposableStack();
   const { client, namespace } = bench;

@@ -45,7 +45,7 @@ const leaseRule: PolicyRule = {
 /** Fields of a plan's spec as an author writes them: what is left out has a default. */
 type PlanSpec = Readonly<Partial<Record<keyof Omit<InstallPlan["spec"], "stages">, unknown>>>;
 
-/** What most tests here start from: a namespace with an account, and an operator that looks after its plans. */
+/** What most tests here start from: a namespace with an account, and an operator that manages its plans. */
 export interface Workbench extends AsyncDisposable {
   readonly client: Client;
   readonly namespace: string;

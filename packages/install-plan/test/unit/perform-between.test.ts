@@ -21,7 +21,7 @@ interface Written {
   readonly action: (live: KubeObject) => PlanAction;
   /** The plan that acts (default: `p`). */
   readonly planOf?: (live: KubeObject) => typeof plan;
-  /** What becomes of an object that somebody edited: it is left alone, or only what the action is about goes. */
+  /** What becomes of an object that another client edited: it is left alone, or only what the action is about goes. */
   readonly edited?: "leftAlone" | "written";
   readonly beforehand?: (bench: PerformBench) => void;
 }
@@ -103,7 +103,7 @@ function decided({ object, action, planOf }: Written, bench: PerformBench): () =
   return async () => await bench.carryOut(action(live), planOf?.(live));
 }
 
-/** The writes of the action when nobody interferes. */
+/** The writes of the action when no one interferes. */
 async function undisturbed(row: Written): Promise<readonly string[]> {
   const bench = aPerformBench([row.object]);
   expect(await decided(row, bench)()).toBeUndefined();
@@ -116,7 +116,7 @@ function liveOf({ api }: PerformBench, { kind, metadata }: KubeObject): KubeObje
   return live;
 }
 
-/** Somebody else's edit; it must be there afterwards. */
+/** Another client's edit; it must be there afterwards. */
 function edited(live: KubeObject): KubeObject {
   return { ...live, metadata: { ...live.metadata, annotations: { edited: "by another client" } } };
 }
@@ -148,7 +148,7 @@ describe("every write of a plan, when another client acts just before it", () =>
     }
   });
 
-  test.each(rows)("$name makes nothing out of an object that is gone", async (row) => {
+  test.each(rows)("$name makes nothing out of an object that no longer exists", async (row) => {
     for (const at of numberOf((await undisturbed(row)).length)) {
       const bench = aPerformBench([row.object]);
       const carryOut = decided(row, bench);
@@ -209,7 +209,7 @@ describe("every write of a plan, when another client acts just before it", () =>
     expect(bench.api.objects).toHaveLength(1);
   });
 
-  test("an object that came between look and write is given back, and not made again once it is gone", async () => {
+  test("an object that came between look and write is given back, and not made again once it no longer exists", async () => {
     const absent = {
       ...applyOver(configMap, { ownership: { kind: "absent" } }),
       view: { ...aView("one"), kind: configMaps, live: undefined, ownership: { kind: "absent" } },

@@ -125,7 +125,7 @@ describe("a write of a plan that fails", () => {
     },
   );
 
-  test.each(["delete", "release"])("%s counts as asked for only when the server has agreed", async (name) => {
+  test.each(["delete", "release"])("%s counts as requested only when the server has agreed", async (name) => {
     for (const errorClass of ["forbidden", "transient"] as const) {
       const { bench, action } = prepared(name);
       const live = bench.api.find(object.kind, object.metadata) ?? object;
@@ -220,7 +220,7 @@ describe("an object that cannot be read after a conflict", () => {
   test.each([
     { name: "counts as absent when the server says so", errorClass: undefined, want: true },
     { name: "is unknown when the account may not read it", errorClass: "forbidden", want: false },
-    { name: "is unknown when its kind is gone", errorClass: "notFound", want: false },
+    { name: "is unknown when its kind no longer exists", errorClass: "notFound", want: false },
   ] as const)("$name", async ({ errorClass, want }) => {
     const bench = aPerformBench();
     bench.api.beforeWrite = () => {

@@ -33,7 +33,7 @@ describe("how long a write that failed is left alone", () => {
     { name: "also after the fifth in a row", given: ["conflict", 5], want: 50 },
     { name: "as after anything else from the sixth on", given: ["conflict", 6], want: 32 * secondMs },
     {
-      name: "as long as the server asked for",
+      name: "as long as the server requested",
       given: ["tooManyRequests", 1, 5 * secondMs],
       want: 5 * secondMs,
     },
@@ -81,7 +81,7 @@ describe("a deletion that has a time limit", () => {
   });
 
   test.each([-30, -5, 5, 30])(
-    "is not overdue at once for a process whose clock is %i minutes off",
+    "is not overdue immediately for a process whose clock is %i minutes off",
     (minutes) => {
       const system = { wallMs: () => Date.parse(deletedAt) + minutes * minuteMs, monotonicMs: () => 0 };
       expect(isOverdue(planWith(orphan), new PlanMemory(), { system } as never)).toBe(false);

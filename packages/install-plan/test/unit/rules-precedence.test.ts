@@ -339,7 +339,7 @@ const rows: readonly Row[] = [
   { rule: "asInstalled", given: steady(), phase: "Installed", actions: [] },
 ];
 
-describe("the first rule that answers decides", () => {
+describe("the first rule that matches decides", () => {
   test.each(rows.map((row, index) => ({ ...row, index })))(
     "$index: $rule says $phase",
     ({ rule, given, phase, actions }) => {

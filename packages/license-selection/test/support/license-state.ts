@@ -51,7 +51,6 @@ export function under(candidate: LicenseCandidate, more: Partial<LicensedCluster
   return { ...newCluster, current: { uid, type, expiryMs, isActive: true }, ...more };
 }
 
-/** What was decided, in words that a table can hold. */
 export interface Outcome extends Pick<LicenseSelection, "reason" | "isPinConflict"> {
   /** Uid of the license to use, or `keep`, `startTrial`, `startBasic`. */
   readonly choice: string;

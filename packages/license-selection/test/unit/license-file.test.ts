@@ -179,7 +179,7 @@ describe("a signature", () => {
     { name: "no base64", text: "päßwörd" },
     { name: "version 0", text: changed(0, 0) },
     { name: "self-generated", text: changed(0, -4) },
-    { name: "a version nobody knows", text: changed(0, 1_000_000) },
+    { name: "a version no one knows", text: changed(0, 1_000_000) },
     { name: "a huge length", text: changed(4, 0x7f_ff_ff_ff) },
     { name: "a negative length", text: changed(4, -1) },
     { name: "truncated", text: whole.subarray(0, 200).toString("base64") },

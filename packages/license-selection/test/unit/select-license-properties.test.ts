@@ -101,7 +101,7 @@ function holds(
   );
 }
 
-test("there is an answer for every question, with a verdict for every candidate", () => {
+test("there is a response for every question, with a verdict for every candidate", () => {
   expect(() => {
     holds((given, _, { verdicts, choice, wakeAtMs }) => {
       const chosen = verdicts.filter((verdict) => verdict === "Selected" || verdict === "Kept");

@@ -323,13 +323,13 @@ const staying: readonly Case[] = [
     want: { choice: "keep", reason: "NoLicenseAvailable" },
   },
   {
-    name: "its object is gone, another platinum exists: changed",
+    name: "its object no longer exists, another platinum exists: changed",
     given: [P(200)],
     cluster: under(P(300)),
     want: { choice: "platinum-200", reason: "Selected" },
   },
   {
-    name: "its object is gone and only gold is left: the guard holds",
+    name: "its object no longer exists and only gold is left: the guard holds",
     given: [G(300)],
     cluster: under(P(300)),
     want: { choice: "keep", reason: "DowngradeBlocked", verdicts: { "gold-300": "DowngradeBlocked" } },
@@ -380,7 +380,7 @@ const pins: readonly Case[] = [
     want: { choice: "platinum-400", isPinConflict: true },
   },
   {
-    name: "a pin of the same type is followed at once",
+    name: "a pin of the same type is followed immediately",
     given: [P(300), P(299, { isPinned: true })],
     cluster: under(P(300)),
     want: { choice: "platinum-299", reason: "Selected" },

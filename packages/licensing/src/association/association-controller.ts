@@ -40,7 +40,6 @@ import {
 } from "./association-state.ts";
 import { explanation } from "./explanation.ts";
 
-/** What the controller of associations needs. */
 export interface AssociationOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
@@ -140,7 +139,7 @@ function appliedFields(
   return { appliedUid: uid, appliedTime: isKnown ? status.appliedTime : timeText(nowMs) };
 }
 
-/** What the engine ran under before, so that a change of licenses is told from the first one. */
+/** The engine's earlier license, so that a change of licenses differs from the first one. */
 function lastApplied(status: LicenseAssociation["status"]): StatusOf<LicenseAssociation> {
   const { appliedUid, appliedTime } = status ?? {};
   return {

@@ -14,7 +14,6 @@ import type { Live, ReconcileEvent } from "@quartermaster/runtime";
 import { clusterNeed } from "../pool/capacity.ts";
 import { licensingReasons as reasons } from "../reasons.ts";
 
-/** What the state of one association depends on, all of its own namespace. */
 export interface AssociationSeen {
   readonly association: Live<LicenseAssociation>;
   readonly cluster: Live<ElasticsearchCluster> | undefined;
@@ -61,7 +60,7 @@ export function associationState(
   return reportedState(cluster, license) ?? chosenState({ ...seen, cluster, license }, nowMs, parameters);
 }
 
-/** What the engine itself said about this license. */
+/** The engine's report about this license. */
 function reportedState(
   cluster: Live<ElasticsearchCluster>,
   { spec: { uid, maxNodes = Number.POSITIVE_INFINITY } }: Live<ClusterLicense>,
@@ -162,7 +161,7 @@ function supersededState(
   };
 }
 
-/** What happened since the status was written: the status remembers it, so that a restart repeats nothing. */
+/** Events since the status was written: the status remembers them, so that a restart repeats nothing. */
 export function associationEvents(
   before: LicenseAssociation["status"],
   now: AssociationState,
@@ -178,7 +177,7 @@ export function associationEvents(
   return warningsOf(now);
 }
 
-/** What somebody should look at. */
+/** Warnings for the administrator. */
 function warningsOf({ state, reason, message: note }: AssociationState): readonly ReconcileEvent[] {
   if (state === "Rejected") return [{ type: "Warning", reason, action: "ApplyLicense", note }];
   return reason === reasons.maxNodesExceeded ? [{ type: "Warning", reason, action: "CountNodes", note }] : [];

@@ -58,7 +58,6 @@ export function explanation(
   return { time: isSame ? time : timeText(nowMs), ...output };
 }
 
-/** What an explanation is compared with. */
 export interface ExplanationOptions {
   readonly before: Explanation | undefined;
   readonly nowMs: number;

@@ -15,7 +15,6 @@ import type { PoolLicense } from "../pool/license-pool.ts";
 import type { Binding } from "./decide-binding.ts";
 import { licenseCopy, type MadeSecret, ownAssociation, secretsOf, signatureSecret } from "./license-copy.ts";
 
-/** What is in the namespace of a cluster by our hand. */
 export interface BoundNow {
   readonly copy: Live<ClusterLicense> | undefined;
   readonly association: Live<LicenseAssociation> | undefined;

@@ -34,7 +34,6 @@ import { bind, type BoundNow } from "./bind.ts";
 import { type Binding, decideBinding } from "./decide-binding.ts";
 import { boundNow, enforcingSource, observeBinding } from "./observe-binding.ts";
 
-/** What the controller of bindings needs. */
 export interface BindingOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
@@ -42,7 +41,7 @@ export interface BindingOptions {
   readonly namespace?: string | undefined;
 }
 
-/** What was last reported about a cluster, so that nothing is reported twice. */
+/** The last report about a cluster, so that nothing is reported twice. */
 const reported = defineMemory("reported", () => ({ reason: "" }));
 
 /**
@@ -74,7 +73,7 @@ export function bindingController({ settings, system, namespace }: BindingOption
   });
 }
 
-/** What of a cluster the choice depends on. */
+/** The part of a cluster that the choice depends on. */
 function facts(cluster: ElasticsearchCluster): unknown {
   const { metadata, status } = cluster;
   const { generation, labels, annotations, deletionTimestamp } = metadata;
@@ -90,7 +89,7 @@ function facts(cluster: ElasticsearchCluster): unknown {
   ];
 }
 
-/** Whether somebody else has an object of a name that we need. It is left alone. */
+/** Whether another client has an object of a name that we need. It is left alone. */
 function isTaken({ copy, association }: BoundNow, cluster: Live<ElasticsearchCluster>): boolean {
   return [copy, association].some(
     (object: Live<ClusterLicense | LicenseAssociation> | undefined) =>
@@ -111,7 +110,7 @@ function takenEvent({ metadata: { name } }: Live<ElasticsearchCluster>): Reconci
 const notes: Readonly<Partial<Record<string, string>>> = {
   NoLicenseAvailable: "No license can be used for the cluster.",
   NoMatchingLicense:
-    "No license of the type that the label asks for can be used; the cluster keeps what it has.",
+    "No license of the type that the label requests can be used; the cluster keeps what it has.",
   DowngradeBlocked:
     "The cluster keeps its license: a lower type needs the annotation license.k8s.elastic.co/allow-downgrade.",
   DesiredLicenseInvalid: "The label k8s.elastic.co/desired-license has an unknown value; nothing is changed.",

@@ -21,7 +21,7 @@ import { type LicenseOffer, poolOffer } from "./pool-offer.ts";
 export interface BindingSeen {
   readonly cluster: Live<ElasticsearchCluster>;
   readonly pool: RankedPool;
-  /** What other clusters need of a license of the pool; asked only of those that enforce their limits. */
+  /** Need of other clusters for a license of the pool; called only for those that enforce their limits. */
   readonly needOfOthers: (license: Live<EnterpriseLicense>) => OtherNeeds;
   /** Undefined while the namespace is not known. */
   readonly namespaceLabels: Readonly<Record<string, string>> | undefined;
@@ -29,17 +29,17 @@ export interface BindingSeen {
   readonly licenses: readonly Live<ClusterLicense>[];
   /** Associations that users made for the cluster. */
   readonly settings: readonly Live<LicenseAssociation>[];
-  /** The EnterpriseLicense that its license was copied from is gone, or no longer holds it. */
+  /** The EnterpriseLicense that its license was copied from no longer exists, or no longer holds it. */
   readonly isSourceDeleted: boolean;
   /** The cluster has a place in the pool. */
   readonly hasSlot: boolean;
 }
 
-/** What the cluster gets. */
+/** The license for the cluster. */
 export type BindingTarget =
   | { readonly kind: "pool"; readonly pool: PoolLicense; readonly nested: NestedLicense }
   | { readonly kind: "license"; readonly license: Live<ClusterLicense> }
-  /** What is there stays. */
+  /** The present copy stays. */
   | { readonly kind: "keep" }
   /** The cluster runs under basic, or is to, or has stopped: nothing is held for it. */
   | { readonly kind: "release" };
@@ -51,7 +51,7 @@ export interface Binding {
   readonly candidates: RankedCandidates;
 }
 
-/** Chooses for one cluster. Pure: the controller, the report on its association and `qm license explain` all ask here. */
+/** Chooses for one cluster. Pure: the controller, the report on its association and `qm license explain` all use it. */
 export function decideBinding(seen: BindingSeen, nowMs: number, parameters: LicenseParameters): Binding {
   const state = runState(seen.cluster, nowMs, parameters);
   const offer = withLicenses(poolOffer(seen, state), seen);
@@ -93,8 +93,8 @@ function withLicenses(offer: LicenseOffer, { licenses, settings }: BindingSeen):
 }
 
 /**
- * Whether nothing is held for the cluster any more: it runs under basic as it wishes, or the EnterpriseLicense behind its license is
- * gone and its author wants basic then. The search domain waits 15 minutes before it acts on that, and does nothing if it comes back.
+ * Whether nothing is held for the cluster any more: it runs under basic as declared, or the EnterpriseLicense behind its license is
+ * deleted and its author wants basic then. The search domain waits 15 minutes before it acts on that, and does nothing if it comes back.
  */
 function isLetGo(
   { choice, reason }: LicenseSelection,

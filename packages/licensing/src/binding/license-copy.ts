@@ -22,7 +22,7 @@ const SECRETS_ANNOTATION = "license.k8s.elastic.co/signature-secrets";
 /** A Secret that was made for a copy. */
 export interface MadeSecret {
   readonly name: string;
-  /** Undefined if the answer to its creation was lost. */
+  /** Undefined if the response to its creation was lost. */
   readonly uid?: string | undefined;
 }
 
@@ -116,7 +116,7 @@ export interface AssociationOptions {
   readonly nowMs: number;
 }
 
-/** A license that enforces its limits is only chosen for a cluster that it has room for: it may become as large as it asks to be. */
+/** A license that enforces its limits is only chosen for a cluster that it has room for: it may grow up to its spec. */
 function grantOf(
   { license }: PoolLicense,
   cluster: Live<ElasticsearchCluster>,

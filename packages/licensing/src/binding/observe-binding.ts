@@ -25,7 +25,7 @@ export function observeBinding(cluster: Live<ElasticsearchCluster>, stores: Lice
   };
 }
 
-/** Whether the license that a cluster has of the pool is no part of it any more. One that is there and faulty is not gone. */
+/** Whether the license that a cluster has of the pool is no part of it any more. An invalid one is not a deleted one. */
 function isSourceDeleted(cluster: Live<ElasticsearchCluster>, stores: LicensingStores): boolean {
   const own = ownSource(cluster, stores);
   if (own === undefined) return false;
@@ -63,7 +63,6 @@ export function enforcingSource({ association }: BoundNow, stores: LicensingStor
   );
 }
 
-/** What is in the namespace of the cluster by our hand. */
 export function boundNow(
   { metadata: { namespace, name } }: Live<ElasticsearchCluster>,
   stores: LicensingStores,

@@ -9,13 +9,12 @@ import { type ClusterNeed, clusterNeed, hasRoom, type RunState } from "../pool/c
 import type { PoolLicense } from "../pool/license-pool.ts";
 import type { BindingSeen, BindingTarget } from "./decide-binding.ts";
 
-/** What one cluster can choose from, and where each license comes from. */
 export interface LicenseOffer {
   readonly candidates: RankedCandidates;
   readonly targetOf: (candidate: LicenseCandidate) => BindingTarget | undefined;
 }
 
-/** What the pool offers to a cluster: the pool as it was ranked, where nothing speaks against any of its licenses. */
+/** Offer of the pool for a cluster: the pool as it was ranked, where nothing speaks against any of its licenses. */
 export function poolOffer(seen: BindingSeen, state: RunState): LicenseOffer {
   const { candidates, origins, licenses } = seen.pool;
   const limited = new Map<LicenseCandidate, LicenseCandidate>();

@@ -31,7 +31,6 @@ import { poolLicenses } from "../licensing-stores.ts";
 import { licensingReasons as reasons } from "../reasons.ts";
 import { signatureReport } from "./signature-report.ts";
 
-/** What the controller of ClusterLicenses needs. */
 export interface ClusterLicenseOptions {
   readonly settings: LicensingSettings;
   readonly system: System;
@@ -40,7 +39,7 @@ export interface ClusterLicenseOptions {
   readonly namespace?: string | undefined;
 }
 
-/** Reports how each ClusterLicense stands: by the clock, and by what the engines of its namespace said. It writes nothing but status. */
+/** Reports how each ClusterLicense stands: by the clock, and by the reports of the engines of its namespace. It writes nothing but status. */
 export function clusterLicenseController({
   settings,
   system,
@@ -148,7 +147,7 @@ interface EngineReport {
   readonly condition: ConditionUpdate;
 }
 
-/** What the engines of the namespace say about the license. */
+/** Report of the engines of the namespace about the license. */
 function engineReport(
   { spec: { uid }, metadata: { namespace } }: Live<ClusterLicense>,
   ctx: Context,

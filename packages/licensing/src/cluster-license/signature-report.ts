@@ -4,7 +4,7 @@ import type { ConditionUpdate, Live, ReconcileEvent } from "@quartermaster/runti
 
 import { licensingReasons as reasons } from "../reasons.ts";
 
-/** What is known of the signature of a ClusterLicense. Its Secret is for the search domain to read, and for nobody here. */
+/** Facts about the signature of a ClusterLicense. Its Secret is for the search domain to read, and for no one here. */
 export interface SignatureSeen {
   readonly license: Live<ClusterLicense>;
   /** Clusters that are to run under the license, as the search domain chooses. */
@@ -82,7 +82,7 @@ function validCondition(seen: SignatureSeen, resolved: ConditionUpdate): Conditi
     type,
     status: "Unknown",
     reason: reasons.noKeyConfigured,
-    message: "Nobody has verified it yet: the engine does when the license is applied.",
+    message: "It is not verified yet: the engine verifies it when the license is applied.",
   };
 }
 

@@ -55,7 +55,6 @@ export function validCondition(state: string, message: string): ConditionUpdate 
   return { type: "Valid", status: "False", reason: state, message };
 }
 
-/** What the clock has to say about a license. */
 export interface ExpiryReport {
   readonly condition: ConditionUpdate;
   /** Only when the license came nearer to its end than the status knows: also after a restart there is one event for each step. */

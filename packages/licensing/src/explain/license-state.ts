@@ -24,7 +24,7 @@ import type { LicensingSettings } from "../licensing-settings.ts";
 import { allocationsBySource, type LicensingStores, type Lookup } from "../licensing-stores.ts";
 import { LicensePool } from "../pool/license-pool.ts";
 
-/** All that licensing looks at, as plain lists: read once, changed for a preview, decided upon. */
+/** Input of licensing, as plain lists: read once, changed for a preview, decided upon. */
 export interface LicenseState {
   readonly clusters: readonly Live<ElasticsearchCluster>[];
   readonly licenses: readonly Live<ClusterLicense>[];
@@ -57,7 +57,7 @@ export async function readLicenseState(
   return { clusters, licenses, associations, namespaces: seats, enterprise, secrets: signatures };
 }
 
-/** What a cluster would get. */
+/** The license that a cluster would get. */
 export interface ExplainedCluster {
   readonly cluster: Live<ElasticsearchCluster>;
   readonly binding: Binding;

@@ -11,7 +11,7 @@ export interface ClusterNeed {
   readonly bytes: number;
 }
 
-/** What a cluster needs: what it asks for or what is still there, whichever is more. */
+/** Need of a cluster: its spec or its present nodes, whichever is more. */
 export function clusterNeed({ spec, status }: ElasticsearchCluster): ClusterNeed {
   const declared = spec.nodePools.reduce((sum, { replicas }) => sum + (replicas ?? 0), 0);
   const { desiredNodes = declared, presentNodes = 0, memoryBytes = 0 } = status?.capacity ?? {};
@@ -22,7 +22,7 @@ export function clusterNeed({ spec, status }: ElasticsearchCluster): ClusterNeed
 export type RunState = "notYet" | "running" | "stopped";
 
 /**
- * Derives it from what the search domain reports. A cluster without nodes, or whose engine has not answered for `reservationGraceMs`, has stopped. A license
+ * Derives it from what the search domain reports. A cluster without nodes, or whose engine has not responded for `reservationGraceMs`, has stopped. A license
  * that it runs under is not taken from its engine by that; only its place in the pool becomes free.
  */
 export function runState(
@@ -35,7 +35,7 @@ export function runState(
   return (cluster.status?.capacity?.presentNodes ?? 0) > 0 ? "running" : "notYet";
 }
 
-/** Since when no node answers; infinite while one does. A red cluster answers. */
+/** Since when no node responds; infinite while one does. A red cluster responds. */
 export function silentSinceMs({ status }: Pick<ElasticsearchCluster, "status">): number {
   const available = status?.conditions?.find(({ type }) => type === "Available");
   const isSilent = available?.status === "False" && available.reason !== "ClusterRed";
@@ -43,7 +43,7 @@ export function silentSinceMs({ status }: Pick<ElasticsearchCluster, "status">):
   return Number.isNaN(sinceMs) ? Number.POSITIVE_INFINITY : sinceMs;
 }
 
-/** What several clusters need together. */
+/** Sum of the needs of several clusters. */
 export function sumNeeds(needs: Iterable<ClusterNeed>): ClusterNeed {
   let nodes = 0;
   let bytes = 0;
@@ -79,7 +79,6 @@ export function capacityOf({ spec }: Pick<EnterpriseLicense, "spec">, need: Clus
   };
 }
 
-/** What other clusters have of a license. */
 export interface OtherNeeds {
   readonly all: ClusterNeed;
   /** Those of the same namespace. */

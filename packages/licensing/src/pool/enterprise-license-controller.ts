@@ -26,7 +26,6 @@ import { type Allocation, allocationsOf, licensingStores, poolSecrets } from "..
 import { enterpriseReport } from "./enterprise-report.ts";
 import { LicensePool, type PoolLicense } from "./license-pool.ts";
 
-/** What the controller of EnterpriseLicenses needs. */
 export interface EnterpriseLicenseOptions {
   readonly settings: LicensingSettings;
   readonly system: System;

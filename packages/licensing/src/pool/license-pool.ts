@@ -31,7 +31,6 @@ export interface PoolLicense {
   readonly nested: readonly NestedLicense[];
 }
 
-/** What is wrong with an EnterpriseLicense. */
 export interface PoolProblem {
   readonly reason: LicenseProblem | typeof reasons.wrongNamespace | typeof reasons.eulaNotAccepted;
   readonly message: string;
@@ -48,11 +47,11 @@ export interface NestedLicense {
 export interface PoolReading {
   readonly licenseNamespace: string;
   readonly vendorKey?: KeyObject | undefined;
-  /** A Secret of the license namespace; other namespaces are never asked for. */
+  /** A Secret of the license namespace; other namespaces are never read. */
   readonly secretOf: (name: string) => SignatureSecret | undefined;
 }
 
-/** Reads an EnterpriseLicense. One that is bad is bad by itself: no other one notices. */
+/** Reads an EnterpriseLicense. One that is bad is bad on its own: no other one notices. */
 export function readPoolLicense(license: Live<EnterpriseLicense>, reading: PoolReading): PoolLicense {
   const { spec, metadata } = license;
   const { issueDate, startDate = issueDate, expiryDate, clusterLicenses = [] } = spec;
@@ -202,7 +201,7 @@ export class LicensePool {
   }
 }
 
-/** The pool in the order in which its licenses are preferred. Ranked when it changes, asked for every cluster. */
+/** The pool in the order in which its licenses are preferred. Ranked when it changes, used for every cluster. */
 export interface RankedPool {
   readonly licenses: readonly PoolLicense[];
   /** All nested licenses, best first. */

@@ -105,7 +105,7 @@ describe("the schemas", () => {
 });
 
 describe("the policies", () => {
-  test("[licensing/N8][licensing/S8][security/55] refuse foreign Secrets, misspelt wishes and forged allocations", async () => {
+  test("[licensing/N8][licensing/S8][security/55] refuse foreign Secrets, misspelt settings and forged allocations", async () => {
     await using bench = await setUpBench({ isOperating: false });
     await using policies = await enforce(bench);
     expect(policies).toBeDefined();

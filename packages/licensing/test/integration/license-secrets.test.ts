@@ -81,7 +81,7 @@ function signedEnterprise(uid: string, signature: (fields: object) => string) {
   };
 }
 
-test("[licensing/N4] a tampered outer license is SignatureInvalid by itself: the good one serves", async () => {
+test("[licensing/N4] a tampered outer license is SignatureInvalid on its own: the good one serves", async () => {
   const { publicKey, signature } = makeVendor();
   await using bench = await setUpBench({ vendorKey: publicKey });
   // The tampered one is first by name, and as good as the other in everything else.
@@ -98,7 +98,7 @@ test("[licensing/N4] a tampered outer license is SignatureInvalid by itself: the
   expect(found.status?.nested).toMatchObject([{ uid: "p9", reason: "ParentInvalid" }]);
 });
 
-test("a nested license without a well-formed signature is bad by itself", async () => {
+test("a nested license without a well-formed signature is bad on its own", async () => {
   await using bench = await setUpBench();
   await bench.createEnterprise("bad", [{ uid: "p9", daysLeft: 390, signature: "AAAA" }]);
   await bench.createEnterprise("good", [{ uid: "p1", daysLeft: 100 }]);

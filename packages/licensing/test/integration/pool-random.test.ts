@@ -80,7 +80,7 @@ class Clusters {
 }
 
 test(
-  "[faults/45] clusters come, grow, shrink and go, some slowly: a license that a cluster in deletion had is free once it is gone, and what is used of the pool is always their sum",
+  "[faults/45] clusters come, grow, shrink and go, some slowly: a license that a cluster in deletion had is free once it no longer exists, and what is used of the pool is always their sum",
   { timeout: 900_000 },
   async () => {
     await using bench = await setUpBench();

@@ -129,7 +129,7 @@ describe("a pool", () => {
     );
     await bench.report("logs", applied("p2"));
     await bench.association("logs-license", ({ status }) => status?.appliedUid === "p2");
-    // The search domain starts basic where the copy is gone: it was replaced, never deleted.
+    // The search domain starts basic where the copy no longer exists: it was replaced, never deleted.
     const writes = await bench.writes(position);
     const deleted = writes.filter(({ verb, resource }) => verb === "delete" && resource !== "secrets");
     expect(deleted).toEqual([]);
@@ -168,7 +168,7 @@ describe("a pool", () => {
       expect(metadata.ownerReferences).toMatchObject([{ uid: cluster.metadata.uid, controller: true }]);
     await bench.client.delete(elasticsearchCluster.kind, { namespace: bench.team, name: "logs" });
     await bench.enterprise("e", ({ status }) => status?.used === 0);
-    // By its owner references: the cluster is gone before anything could be released by us.
+    // By its owner references: the cluster no longer exists before anything could be released by us.
     await eventually(async (see) => {
       const [associations, copies] = await Promise.all([
         bench.client.listPage(licenseAssociation.kind, { namespace: bench.team }),
@@ -179,7 +179,7 @@ describe("a pool", () => {
     });
   });
 
-  test("an object of somebody else under our name is left alone, and reported", async () => {
+  test("an object of another client under our name is left alone, and reported", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [{ uid: "p1" }]);
     const foreign = await bench.createLicense("logs-pool", { uid: "mine", type: "gold" });
@@ -190,7 +190,7 @@ describe("a pool", () => {
     expect(await secretsOf(bench)).toEqual([]);
   });
 
-  test("[licensing/A8] two controllers at once make one association, one copy and one Secret, and no error", async () => {
+  test("[licensing/A8] two controllers at the same time make one association, one copy and one Secret, and no error", async () => {
     await using bench = await setUpBench({ isOperating: false });
     await Promise.all([bench.operate(), bench.operate()]);
     await bench.createEnterprise("e", [{ uid: "p1" }, { uid: "p2", daysLeft: 200 }]);
@@ -211,7 +211,7 @@ describe("a pool", () => {
     ]);
   });
 
-  test("[licensing/Q1] explain says what the controller decided, with the same verdicts, as somebody who may only read", async () => {
+  test("[licensing/Q1] explain says what the controller decided, with the same verdicts, as another client who may only read", async () => {
     await using bench = await setUpBench();
     await bench.createEnterprise("e", [
       { uid: "p1" },

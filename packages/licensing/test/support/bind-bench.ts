@@ -31,14 +31,13 @@ export function toPool(number: number): Extract<BindingTarget, { readonly kind: 
   return { kind: "pool", pool, nested };
 }
 
-/** What is there before a binding is carried out. */
 export interface BoundBefore {
   readonly license?: object;
   /** Number of licenses that were copied for the cluster, one after the other; the last is the copy. */
   readonly copies?: number;
   readonly association?: Partial<LicenseAssociation["spec"]["source"]> | true;
   readonly enforcing?: boolean;
-  /** The Secret of the copy is gone. */
+  /** The Secret of the copy no longer exists. */
   readonly isSignatureLost?: boolean;
 }
 

@@ -21,13 +21,13 @@ const nodes = (count: number) => ({ nodes: count, bytes: 0 });
 
 describe("what a cluster needs", () => {
   test.each([
-    { name: "what it asks for", given: cluster(3), want: 3 },
+    { name: "what it requests", given: cluster(3), want: 3 },
     {
       name: "[licensing/C4] the pods that are still there while it shrinks",
       given: cluster(1, { presentNodes: 4 }),
       want: 4,
     },
-    { name: "what it asks for while it grows", given: cluster(5, { presentNodes: 3 }), want: 5 },
+    { name: "what it requests while it grows", given: cluster(5, { presentNodes: 3 }), want: 5 },
     {
       name: "what its auto-scaling decided, before the nodes are there",
       given: cluster(3, { desiredNodes: 6, presentNodes: 3 }),

@@ -54,7 +54,7 @@ function decided(given: LicenseState, atMs = nowMs): readonly [string | undefine
   return [explained?.binding.target.kind, explained?.binding.selection.reason];
 }
 
-describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
+describe("what is held for a cluster whose EnterpriseLicense no longer exists", () => {
   const here = { namespace: "licenses", name: "e" };
   const running = (more: object = {}): Live<ElasticsearchCluster> =>
     aCluster("logs", { license: under("p1"), ...more });
@@ -76,7 +76,7 @@ describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
       want: ["release", "NoLicenseAvailable"],
     },
     {
-      name: "all of it where a lower type is permitted and basic is not asked for",
+      name: "all of it where a lower type is permitted and basic is not requested",
       cluster: running({ annotations: { "license.k8s.elastic.co/allow-downgrade": "true" } }),
       want: ["keep", "NoLicenseAvailable"],
     },
@@ -86,7 +86,7 @@ describe("what is held for a cluster whose EnterpriseLicense is gone", () => {
       want: ["keep", "NoLicenseAvailable"],
     },
     {
-      name: "all of it where the label asks for a type",
+      name: "all of it where the label requests a type",
       cluster: running({ annotations: revert, labels: { "k8s.elastic.co/desired-license": "platinum" } }),
       want: ["keep", "NoMatchingLicense"],
     },

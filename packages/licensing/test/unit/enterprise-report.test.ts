@@ -81,7 +81,7 @@ describe("clusters that a change elsewhere brings back", () => {
     expect(known.refs("elsewhere")).toEqual([]);
   });
 
-  test("stay in all their groups when those that are gone are forgotten", () => {
+  test("stay in all their groups when those that no longer exist are forgotten", () => {
     const known = new KnownClusters();
     for (let at = 0; at < 1_000; at += 1) known.note("all", named("old", `c${at}`, `u-${at}`));
     const left = named("team", "logs", "u-logs");

@@ -54,7 +54,7 @@ test("[licensing/X2] a year passes with restarts: one event at 30, 14, 7 and 1 d
   expect(rounds).toBeLessThan(1000);
 });
 
-test("[licensing/X5] a moment 40 days away never becomes a timer that fires at once", () => {
+test("[licensing/X5] a moment 40 days away never becomes a timer that fires immediately", () => {
   const sleepMs = sleepUntil(startMs + 40 * dayMs, startMs);
   expect(sleepMs).toBe(10 * 3_600_000);
   expect(sleepMs).toBeLessThan(2 ** 31);

@@ -30,7 +30,7 @@ test.each<{
   readonly given: Partial<SignatureSeen>;
   readonly want: readonly string[];
 }>([
-  { name: "that nobody needs", given: {}, want: ["Unknown/NotYetRead", "Unknown/NoKeyConfigured"] },
+  { name: "that no one needs", given: {}, want: ["Unknown/NotYetRead", "Unknown/NoKeyConfigured"] },
   {
     name: "that a cluster is to get and has not read",
     given: { users: [aCluster("logs")] },

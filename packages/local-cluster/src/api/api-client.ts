@@ -3,14 +3,14 @@ import type { RequestOptions } from "node:https";
 
 import { LocalClusterError } from "../errors.ts";
 
-/** Where an API server is and how to speak to it as somebody. */
+/** Address and credentials of an API server. */
 export interface ApiAccess {
   readonly server: string;
   readonly caPem: string;
   readonly token?: string;
 }
 
-/** An answer of the API server, whatever its status code. */
+/** A response of the API server, whatever its status code. */
 export interface ApiResponse {
   readonly status: number;
   readonly body: string;
@@ -28,8 +28,8 @@ export interface ApiRequest {
 }
 
 /**
- * Just enough of a client to bring a cluster up and to look at it. It never retries: callers poll.
- * Rejects when no answer came; any answer resolves.
+ * Just enough of a client to start a cluster and to read its state. It never retries: callers poll.
+ * Rejects when no response came; any response resolves.
  */
 export class ApiClient implements Disposable {
   readonly #access: ApiAccess;
@@ -85,7 +85,7 @@ export class ApiClient implements Disposable {
     if (reply.status >= 300) {
       throw new LocalClusterError(
         "ApiRefused",
-        `The API server answered ${reply.status} to ${path}: ${reply.body.slice(0, 500)}.`,
+        `The API server responded ${reply.status} to ${path}: ${reply.body.slice(0, 500)}.`,
         "This is a fault of ours: please report it.",
       );
     }

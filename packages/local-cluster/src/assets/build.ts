@@ -11,19 +11,18 @@ import { type Asset, type GoModule, minorOf } from "./go-module.ts";
 import type { Platform } from "./platform.ts";
 import { runCommand } from "./run-command.ts";
 
-/** What to build, and where to. */
 export interface BuildRequest {
   /** Of this module. Several are built by one call of Go: while one is linked, packages of the next are compiled. */
   readonly components: readonly Component[];
   readonly module: GoModule;
   readonly platform: Platform;
-  /** Folder for the result and for Go's temporary files. */
+  /** Directory for the result and for Go's temporary files. */
   readonly workplace: string;
   readonly system: System;
   readonly signal: AbortSignal;
 }
 
-/** Builds components and returns the paths of the programs by name. Throws `BuildFailed` with the end of what Go said. */
+/** Builds components and returns the paths of the programs by name. Throws `BuildFailed` with the end of Go's output. */
 export async function build(request: BuildRequest): Promise<ReadonlyMap<ComponentName, string>> {
   const { components, module, platform, workplace, system, signal } = request;
   const names = components.map(({ name }) => name);
@@ -54,11 +53,11 @@ export async function build(request: BuildRequest): Promise<ReadonlyMap<Componen
   throw new LocalClusterError(
     "BuildFailed",
     `Building ${names.join(", ")} ${module.version} failed (go build, exit code ${code}):\n${lastLines(stderr)}\n`,
-    "If Go could not fetch modules, check `go env GOPROXY`; else name a folder with the binaries in QM_KUBE_ASSETS.",
+    "If Go could not fetch modules, check `go env GOPROXY`; else name a directory with the binaries in QM_KUBE_ASSETS.",
   );
 }
 
-/** A folder for several: Go names each after the last part of its package then, as Kubernetes' are. */
+/** A directory for several: Go names each after the last part of its package then, as Kubernetes' are. */
 function outputFor(names: readonly ComponentName[], workplace: string): string {
   const [only, ...others] = names;
   return only !== undefined && others.length === 0 ? join(workplace, only) : `${workplace}/`;
@@ -76,7 +75,7 @@ export function buildFlags(module: GoModule): readonly string[] {
   return ["-mod=readonly", "-trimpath", "-buildvcs=false", "-ldflags", ["-s", "-w", ...stamps].join(" ")];
 }
 
-/** Environment of `go build`: no C compiler needed, no workspace or other target of the person's own in the way. */
+/** Environment of `go build`: no C compiler needed, no workspace or other target of the user's own in the way. */
 export const BUILD_ENVIRONMENT: Readonly<Record<string, string>> = {
   CGO_ENABLED: "0",
   GOWORK: "off",
@@ -107,7 +106,7 @@ export async function goProblem(
   system: System,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  // Asked inside the module: a Go that fetches newer toolchains by itself (GOTOOLCHAIN=auto) then answers as the newer one.
+  // Run inside the module: a Go that fetches newer toolchains on its own (GOTOOLCHAIN=auto) then reports the newer version.
   const inside = await requestVersion(module.directory, system, signal);
   if (inside === "not found") return "Go is not installed (no `go` on PATH)";
   const found =

@@ -11,18 +11,18 @@ import type { ComponentName } from "./component.ts";
 import type { GoModule } from "./go-module.ts";
 import type { Platform } from "./platform.ts";
 
-/** What the cache says about a component. A broken entry is never run: it has been removed when this is returned. */
+/** State of a component in the cache. A broken entry is never run: it has been removed when this is returned. */
 export type CacheEntry =
   | { readonly kind: "sound"; readonly path: string }
   | { readonly kind: "absent" }
   | { readonly kind: "broken"; readonly reason: string };
 
-/** The folder that holds the binaries of this module, for this platform, built from exactly these locks and flags. */
+/** The directory that holds the binaries of this module, for this platform, built from exactly these locks and flags. */
 export function cacheDirectory(module: GoModule, platform: Platform, system: System): string {
   return join(userCache(system, "assets"), cacheKey(module, platform));
 }
 
-/** Name of that folder. */
+/** Name of that directory. */
 export function cacheKey(module: GoModule, { os, arch }: Platform): string {
   const recipe = JSON.stringify([module.lockHash, buildFlags(module), Object.entries(BUILD_ENVIRONMENT)]);
   const hash = createHash("sha256").update(recipe).digest("hex").slice(0, 12);
@@ -42,7 +42,7 @@ export async function lookUp(directory: string, component: ComponentName): Promi
   return { kind: "broken", reason };
 }
 
-/** A place to write to, in the folder itself so that a rename suffices; cleared away by later runs once its writer is dead. */
+/** A place to write to, in the directory itself so that a rename suffices; cleared away by later runs once its writer is dead. */
 export async function openWorkplace(directory: string, system: System): Promise<string> {
   const workplace = join(directory, `${WORKPLACE_PREFIX}${thisWriter()}-${system.randomHex(4)}`);
   await mkdir(workplace, { recursive: true });
@@ -71,7 +71,7 @@ export async function clearAbandoned(directory: string): Promise<void> {
 
 const WORKPLACE_PREFIX = "work-";
 
-/** What was recorded about a binary when it was finished. */
+/** Record of a finished binary. */
 interface Seal {
   readonly sha256: string;
   readonly size: number;
@@ -134,13 +134,13 @@ function undefinedIfAbsent(error: unknown): undefined {
   return undefined;
 }
 
-/** A cache shared read-only is as good; it costs a hash at each look. */
+/** A cache shared read-only is as good; it costs a hash at each read. */
 function undefinedIfReadOnly(error: unknown): undefined {
   if (!["EACCES", "EROFS", "EPERM"].includes(codeOf(error))) throw error;
   return undefined;
 }
 
-/** A folder of the cache, and who wants to fill it. */
+/** A directory of the cache, and who wants to fill it. */
 export interface LockRequest {
   readonly directory: string;
   readonly system: System;
@@ -151,7 +151,7 @@ export interface LockRequest {
 
 /**
  * Makes the second of two processes that want the same binaries wait for the first one's. It only saves work: what keeps
- * the cache whole are unique temporary names and renames, so after an hour's wait we go on without it.
+ * the cache whole are unique temporary names and renames, so after an hour's wait we continue without it.
  */
 export async function lockCacheDirectory(request: LockRequest): Promise<AsyncDisposable> {
   const { directory, system, signal } = request;
@@ -181,7 +181,7 @@ export async function lockCacheDirectory(request: LockRequest): Promise<AsyncDis
 const LONGEST_WAIT_MS = 60 * 60 * 1000;
 const POLL_MS = 200;
 
-/** A hard link appears whole or not at all. Returns the holder when somebody else has the lock. */
+/** A hard link appears whole or not at all. Returns the holder when another client has the lock. */
 async function tryLock(draft: string, lock: string): Promise<string | undefined> {
   try {
     await link(draft, lock);
@@ -204,7 +204,7 @@ async function breakLock(lock: string, aside: string): Promise<void> {
   await rm(aside, { force: true });
 }
 
-/** Empty when it is gone: nobody holds it, and the next round takes it. */
+/** Empty when it no longer exists: no one holds it, and the next round takes it. */
 async function readOrEmpty(path: string): Promise<string> {
   try {
     return await readFile(path, "utf8");

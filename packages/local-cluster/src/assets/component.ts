@@ -13,11 +13,10 @@ export type ComponentName =
 /** The upstream projects; each has a Go module of its own, because one common module would bend their dependency versions. */
 export type ProjectName = "kubernetes" | "etcd" | "kwok" | "coredns";
 
-/** What it takes to build one component. */
 export interface Component {
   readonly name: ComponentName;
   readonly project: ProjectName;
-  /** The Go package that is the program; "." is one of our own, in the module's folder. */
+  /** The Go package that is the program; "." is one of our own, in the module's directory. */
   readonly goPackage: string;
   /** Build time on two cores with an empty Go cache, in the order of `COMPONENTS`; a rough guide for people who wait. */
   readonly buildSeconds: number;

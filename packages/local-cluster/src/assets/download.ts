@@ -9,11 +9,10 @@ import type { Component, ProjectName } from "./component.ts";
 import type { Platform } from "./platform.ts";
 import { runCommand } from "./run-command.ts";
 
-/** What to fetch, and where to. */
 export interface DownloadRequest {
   readonly release: Release;
   readonly sites: ReleaseSites;
-  /** Folder for the archive and the result. */
+  /** Directory for the archive and the result. */
   readonly workplace: string;
   readonly system: System;
   readonly signal: AbortSignal;
@@ -211,7 +210,7 @@ const PLACES: Readonly<
   },
 };
 
-/** The release sites as one run sees them: each is knocked at once, and one that does not answer is left alone after that. */
+/** The release sites as one run sees them: each is tried once, and one that does not respond is left alone after that. */
 export class ReleaseSites {
   readonly #knocks = new Map<string, Promise<string | undefined>>();
   readonly #offline: boolean;
@@ -220,7 +219,7 @@ export class ReleaseSites {
     this.#offline = !["", "0", "false"].includes(system.env["QM_ASSETS_OFFLINE"] ?? "");
   }
 
-  /** Why nothing can be fetched from the site of this address; undefined when it answers. */
+  /** Why nothing can be fetched from the site of this address; undefined when it responds. */
   async problemOf(url: string, signal: AbortSignal): Promise<string | undefined> {
     if (this.#offline) return "QM_ASSETS_OFFLINE is set";
     const { origin } = new URL(url);
@@ -244,7 +243,7 @@ async function knockAt(origin: string, signal: AbortSignal): Promise<string | un
     await reply.body?.cancel();
     return undefined;
   } catch {
-    // Refused, unknown or silent: any of them means that there is no way there, and which one helps nobody.
+    // Refused, unknown or silent: any of them means that there is no way there, and which one helps no one.
     signal.throwIfAborted();
     return `${new URL(origin).host} cannot be reached`;
   }

@@ -3,7 +3,6 @@ import { codeOf } from "../system/system.ts";
 import type { Asset } from "./go-module.ts";
 import type { NamedDirectory } from "./named-directory.ts";
 
-/** What was tried in vain. */
 export interface VainAttempts {
   readonly missing: readonly Asset[];
   readonly named: NamedDirectory | undefined;
@@ -11,7 +10,7 @@ export interface VainAttempts {
   readonly goProblem: string;
 }
 
-/** The error when no way leads to the binaries: each way with its reason, and what the person can do. */
+/** The error when no way leads to the binaries: each way with its reason, and what the user can do. */
 export function assetsUnavailable(
   { component, module, directory }: Asset,
   attempts: VainAttempts,
@@ -29,7 +28,7 @@ export function assetsUnavailable(
   return new LocalClusterError(
     "AssetsUnavailable",
     `The binaries of the local cluster are missing (${names}) and cannot be had. Tried:\n${tried.map((way) => `  - ${way}`).join("\n")}\n`,
-    `Install Go ${module.goVersion} or newer, or name a folder that holds the binaries in QM_KUBE_ASSETS, or allow access to the release sites.`,
+    `Install Go ${module.goVersion} or newer, or name a directory that holds the binaries in QM_KUBE_ASSETS, or allow access to the release sites.`,
   );
 }
 
@@ -40,7 +39,7 @@ export function cacheDirectoryError(directory: string, error: unknown): unknown 
   if (!NOT_WRITABLE.includes(code)) return error;
   return new LocalClusterError(
     "StateFolderNotWritable",
-    `The cache folder ${directory} cannot be written.`,
+    `The cache directory ${directory} cannot be written.`,
     "Make it writable for you, or name another one with XDG_CACHE_HOME.",
     { cause: error },
   );

@@ -19,7 +19,7 @@ export interface GoModule {
   readonly lockHash: string;
 }
 
-/** Reads the module in `folder`. Versions stand in its go.mod and nowhere else. */
+/** Reads the module in `directory`. Versions stand in its go.mod and nowhere else. */
 export async function readGoModule(project: ProjectName, directory: string): Promise<GoModule> {
   const goMod = await readFile(join(directory, "go.mod"), "utf8");
   const goSum = await readFile(join(directory, "go.sum"), "utf8");
@@ -61,7 +61,7 @@ export async function readKubernetesModules(goDirectory: string): Promise<readon
 }
 
 /**
- * Picks the module for what a person asked for: `1.35`, `1.35.4` or `v1.35.4`; nothing means the newest.
+ * Picks the module for what a user requested: `1.35`, `1.35.4` or `v1.35.4`; nothing means the newest.
  * Throws `UnsupportedVersion`, naming what there is.
  */
 export function chooseKubernetes(modules: readonly GoModule[], wanted: string | undefined): GoModule {
@@ -84,7 +84,7 @@ export function minorOf(version: string): string {
   return version.replace(/^v/, "").split(".").slice(0, 2).join(".");
 }
 
-/** A component, the module that makes it and the folder of the cache it belongs into. */
+/** A component, the module that makes it and the directory of the cache it belongs into. */
 export interface Asset {
   readonly component: Component;
   readonly module: GoModule;

@@ -5,7 +5,7 @@ import { LocalClusterError } from "../errors.ts";
 import type { System } from "../system/system.ts";
 import type { ComponentName } from "./component.ts";
 
-/** Binaries a person has named a folder for. */
+/** Binaries a user has named a directory for. */
 export interface NamedDirectory {
   readonly variable: "QM_KUBE_ASSETS" | "KUBEBUILDER_ASSETS";
   readonly directory: string;
@@ -13,7 +13,7 @@ export interface NamedDirectory {
 }
 
 /**
- * Looks into `QM_KUBE_ASSETS`, which must hold every component asked for, or else `KUBEBUILDER_ASSETS`, which by convention
+ * Reads `QM_KUBE_ASSETS`, which must hold every component requested, or else `KUBEBUILDER_ASSETS`, which by convention
  * holds etcd, kube-apiserver and kubectl only: what it lacks is found in the other ways. Undefined when neither is set.
  */
 export async function readNamedDirectory(
@@ -37,7 +37,7 @@ export async function readNamedDirectory(
 function assetMissing(directory: string, missing: readonly ComponentName[]): LocalClusterError {
   return new LocalClusterError(
     "AssetMissing",
-    `The folder ${directory}, named by QM_KUBE_ASSETS, lacks ${missing.join(", ")} (as an executable file).`,
+    `The directory ${directory}, named by QM_KUBE_ASSETS, lacks ${missing.join(", ")} (as an executable file).`,
     "Put it there, or unset QM_KUBE_ASSETS to have the binaries fetched or built.",
   );
 }

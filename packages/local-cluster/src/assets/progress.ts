@@ -1,6 +1,6 @@
 import { realSystem, type System } from "../system/system.ts";
 
-/** A component being fetched, or one or several being built at once. */
+/** A component being fetched, or one or several being built in parallel. */
 export interface AssetStep {
   readonly action: "building" | "downloading";
   readonly component: string;
@@ -10,13 +10,13 @@ export interface AssetStep {
   /** This is the `position`-th of `total` components that were not there; the others follow it. */
   readonly position: number;
   readonly total: number;
-  /** What follows in the same line of work. */
+  /** The next step of the same worker. */
   readonly next?: string | undefined;
   /** On two idle cores with an empty Go cache; downloads have none. */
   readonly expectedSeconds?: number | undefined;
 }
 
-/** What happens while binaries are brought together. `advanced` comes about once a second. */
+/** Progress of providing binaries. `advanced` comes about once a second. */
 export type ProgressEvent =
   | { readonly kind: "started"; readonly step: AssetStep }
   | {
@@ -32,7 +32,7 @@ export type ProgressEvent =
 /** Receives progress; must not throw. */
 export type ProgressReport = (event: ProgressEvent) => void;
 
-/** One line for a person, without line end. */
+/** One line for a user, without line end. */
 export function describeProgress(event: ProgressEvent): string {
   switch (event.kind) {
     case "started":

@@ -11,14 +11,13 @@ import type { NamedDirectory } from "./named-directory.ts";
 import type { Platform } from "./platform.ts";
 import { type AssetStep, beginStep, type ProgressReport, type RunningStep } from "./progress.ts";
 
-/** What providing needs to know of the world. */
 export interface Environment {
   readonly platform: Platform;
   readonly system: System;
   readonly report: ProgressReport;
   readonly signal: AbortSignal;
   readonly named: NamedDirectory | undefined;
-  /** What a later request will have to provide; counted when people are told how long it takes. */
+  /** Assets of a later request; counted in the estimate of the whole time. */
   readonly later: readonly Asset[];
 }
 

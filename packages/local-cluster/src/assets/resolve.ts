@@ -22,30 +22,30 @@ import { provideMissing } from "./provide.ts";
 /** Which binaries are needed. */
 export interface BinariesRequest {
   readonly components: readonly ComponentName[];
-  /** What will be asked for next; only counted when people are told how long builds take (default: nothing). */
+  /** Components of later requests; only counted in the estimate of the whole time (default: none). */
   readonly later?: readonly ComponentName[] | undefined;
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported one when left out. */
   readonly version?: string | undefined;
   readonly system: System;
   readonly report?: ProgressReport | undefined;
-  /** Aborting ends downloads and builds at once and leaves nothing half done. */
+  /** Aborting ends downloads and builds immediately and leaves nothing half done. */
   readonly signal?: AbortSignal | undefined;
-  /** Folder with the Go modules; this package's own unless a test brings smaller ones. */
+  /** Directory with the Go modules; this package's own unless a test brings smaller ones. */
   readonly goDirectory?: string | undefined;
 }
 
 /** Binaries that are there and whole. */
 export interface Binaries {
-  /** Version of Kubernetes with its "v"; binaries from a folder the person named may be of another. */
+  /** Version of Kubernetes with its "v"; binaries from a directory the user named may be of another. */
   readonly version: string;
-  /** Absolute path of each component asked for. */
+  /** Absolute path of each component requested. */
   readonly paths: ReadonlyMap<ComponentName, string>;
-  /** Absolute path of a component; throws for one that was not asked for. */
+  /** Absolute path of a component; throws for one that was not requested. */
   path(component: ComponentName): string;
 }
 
 /**
- * Finds or makes the binaries of a local cluster: from the folder named by `QM_KUBE_ASSETS` or `KUBEBUILDER_ASSETS`, from the
+ * Finds or makes the binaries of a local cluster: from the directory named by `QM_KUBE_ASSETS` or `KUBEBUILDER_ASSETS`, from the
  * cache, from the official releases, by a build from Go modules. Throws a `LocalClusterError` that says what to do.
  *
  * @example const { path } = await resolveBinaries({ components: ["etcd", "kube-apiserver"], system: realSystem });
@@ -55,7 +55,7 @@ export async function resolveBinaries(request: BinariesRequest): Promise<Binarie
     system,
     report = ignoreProgress,
     signal = new AbortController().signal,
-    goDirectory = OWN_GO_FOLDER,
+    goDirectory = OWN_GO_DIRECTORY,
   } = request;
   const platform = thisPlatform();
   const kubernetes = chooseKubernetes(await readKubernetesModules(goDirectory), request.version);
@@ -71,10 +71,10 @@ export async function resolveBinaries(request: BinariesRequest): Promise<Binarie
 }
 
 /** Beside src, and beside the built package too. */
-const OWN_GO_FOLDER = join(import.meta.dirname, "..", "..", "go");
+const OWN_GO_DIRECTORY = join(import.meta.dirname, "..", "..", "go");
 
 function ignoreProgress(): void {
-  // Nobody asked for progress.
+  // No progress is wanted.
 }
 
 function noteNamedDirectory(named: NamedDirectory | undefined, report: ProgressReport): void {
@@ -130,7 +130,7 @@ async function lookUpAll(
     });
     if (entry.kind === "sound") found.set(component.name, entry.path);
     if (entry.kind === "broken") {
-      const text = `${component.name} in the cache is broken (${entry.reason}); it was removed and is made anew`;
+      const text = `${component.name} in the cache is broken (${entry.reason}); it was removed and is created again`;
       report({ kind: "note", text });
     }
   }
@@ -143,7 +143,7 @@ function describeBinaries(version: string, paths: ReadonlyMap<ComponentName, str
     paths,
     path: (component) => {
       const path = paths.get(component);
-      if (path === undefined) throw new Error(`${component} was not among the binaries asked for`);
+      if (path === undefined) throw new Error(`${component} was not among the requested binaries`);
       return path;
     },
   };

@@ -25,7 +25,7 @@ export interface CommandResult {
 
 /**
  * Runs a program in a process group of its own, which is killed as a whole when the signal aborts (then this throws the
- * signal's reason) and also when this process dies in whatever way: no compiler keeps running for nobody.
+ * signal's reason) and also when this process dies in whatever way: no compiler keeps running for no one.
  */
 export async function runCommand(request: CommandRequest): Promise<CommandResult> {
   const { signal } = request;
@@ -51,7 +51,7 @@ export async function runCommand(request: CommandRequest): Promise<CommandResult
 
 /**
  * The shell leads the group. Its standard input is a pipe from us: when we die, `read` sees the end of it and the group is
- * killed. When the program ends by itself the watcher goes the same way, by a signal that the shell alone ignores. Builtins
+ * killed. When the program ends on its own the watcher goes the same way, by a signal that the shell alone ignores. Builtins
  * only: a PATH without anything on it must not look like our death.
  */
 const END_WITH_PARENT = `

@@ -10,7 +10,7 @@ import { identifyProcess, isAlive, type ProcessIdentity, readBootId } from "../p
 import { codeOf, type System, userCache } from "../system/system.ts";
 
 /**
- * Who answers for a cluster's folder. An attached cluster lives and dies with the process that started it; a detached one
+ * Owner of a cluster's directory. An attached cluster lives and dies with the process that started it; a detached one
  * (`make up`) outlives it. A cluster is attached until it has fully started, so a launcher killed on the way leaves nothing.
  */
 export interface DirectoryOwner {
@@ -25,14 +25,14 @@ const ownerSchema = z.object({
   bootId: z.string(),
 });
 
-/** The folder below which all clusters of this user live, unless a cluster is given a folder of its own. */
+/** The directory below which all clusters of this user live, unless a cluster is given a directory of its own. */
 export function clustersDirectory(system: System): string {
   return userCache(system, "clusters");
 }
 
 /**
- * Makes the cluster's folder, signed by its owner. The folder appears by a rename: two starts of one name cannot both
- * succeed, and nobody ever sees it unsigned and takes it for abandoned.
+ * Makes the cluster's directory, signed by its owner. The directory appears by a rename: two starts of one name cannot both
+ * succeed, and no one ever sees it unsigned and takes it for abandoned.
  */
 export function claimDirectory(directory: string): void {
   const claim = join(dirname(directory), `${CLAIM_PREFIX}${process.pid}-${basename(directory)}`);
@@ -53,14 +53,14 @@ export function directoryError(directory: string, error: unknown): unknown {
     return new LocalClusterError(
       "StateFolderFull",
       `No space is left for the cluster's state in ${directory}.`,
-      "Free some space, or choose another folder.",
+      "Free some space, or choose another directory.",
       { cause: error },
     );
   }
   if (code === "EEXIST" || code === "ENOTEMPTY") {
     return new LocalClusterError(
       "StateFolderTaken",
-      `The folder ${directory} is in use by another cluster.`,
+      `The directory ${directory} is in use by another cluster.`,
       "Stop that one first, or choose another name.",
       { cause: error },
     );
@@ -68,8 +68,8 @@ export function directoryError(directory: string, error: unknown): unknown {
   if (code === "EACCES" || code === "EPERM" || code === "EROFS" || code === "ENOTDIR") {
     return new LocalClusterError(
       "StateFolderNotWritable",
-      `The folder ${directory} cannot be written.`,
-      "Make it writable for you, or choose another folder.",
+      `The directory ${directory} cannot be written.`,
+      "Make it writable for you, or choose another directory.",
       { cause: error },
     );
   }
@@ -86,7 +86,7 @@ export function writeOwner(directory: string, mode: DirectoryOwner["mode"]): voi
   renameSync(draft, join(directory, OWNER_FILE));
 }
 
-/** Folders below `parent` whose cluster nobody answers for any more. */
+/** Directories below `parent` whose cluster has no owner any more. */
 export function abandonedDirectories(parent: string): readonly string[] {
   return listDirectories(parent).filter((directory) => {
     const owner = readOwner(directory);
@@ -100,7 +100,7 @@ export function isAbandoned(owner: DirectoryOwner, bootId: string): boolean {
   return owner.mode === "attached" && !isAlive(owner.launcher);
 }
 
-/** The owner on record, or undefined when the folder is not a cluster's, or not yet signed. */
+/** The owner on record, or undefined when the directory is not a cluster's, or not yet signed. */
 export function readOwner(directory: string): DirectoryOwner | undefined {
   try {
     return ownerSchema.parse(JSON.parse(readFileSync(join(directory, OWNER_FILE), "utf8")));
@@ -132,11 +132,11 @@ function listDirectories(parent: string): readonly string[] {
 
 /** The launcher's end of the pipe to a cluster's guardian. */
 export interface Guard {
-  /** Lets the guardian go without touching the cluster; resolves once it is gone. */
+  /** Lets the guardian go without touching the cluster; resolves once it no longer exists. */
   release(): Promise<void>;
 }
 
-/** Starts the guardian of the cluster in `folder`. From here on the death of this process is the death of the cluster. */
+/** Starts the guardian of the cluster in `directory`. From here on the death of this process is the death of the cluster. */
 export function postGuard(directory: string): Guard {
   const guardian = spawn(process.execPath, [join(import.meta.dirname, "guardian.ts"), directory], {
     detached: true,

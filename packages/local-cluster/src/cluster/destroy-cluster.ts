@@ -8,8 +8,8 @@ import type { System } from "../system/system.ts";
 import { abandonedDirectories } from "./claim-directory.ts";
 
 /**
- * Leaves nothing of a cluster behind: processes, pods, mounts, network namespaces, cgroups, folder. Works from the folder
- * alone and may be cut off and repeated at any point: the folder goes last, so what is left is still found.
+ * Leaves nothing of a cluster behind: processes, pods, mounts, network namespaces, cgroups, directory. Works from the directory
+ * alone and may be cut off and repeated at any point: the directory goes last, so what is left is still found.
  */
 export async function destroyCluster(directory: string, system: System): Promise<void> {
   await endRecorded(directory, system);
@@ -17,7 +17,7 @@ export async function destroyCluster(directory: string, system: System): Promise
   await rm(directory, { recursive: true, force: true, maxRetries: 5 });
 }
 
-/** Clears away every cluster below `parent` whose launcher is gone. Returns their folders. */
+/** Clears away every cluster below `parent` whose launcher no longer exists. Returns their directories. */
 export async function reapAbandoned(parent: string, system: System): Promise<readonly string[]> {
   const directories = abandonedDirectories(parent);
   for (const directory of directories) await destroyCluster(directory, system);
@@ -26,7 +26,7 @@ export async function reapAbandoned(parent: string, system: System): Promise<rea
 
 /**
  * Leaves nothing of a cluster's nodes behind but files: processes, containers, mounts, network namespaces, cgroups. Works
- * from the folder alone, may be cut off and repeated, and does nothing where there are no nodes.
+ * from the directory alone, may be cut off and repeated, and does nothing where there are no nodes.
  *
  * Containers and their shims outlive the runtime that started them; they are found by the cgroup they are in. With the last
  * of them the nodes' mount namespaces end, and all mounts in there. The namespaces' own files are mounts of ours; with those
@@ -40,7 +40,7 @@ async function clearNodes(directory: string, system: System): Promise<void> {
   removeCgroup(cgroup);
 }
 
-/** Unmounts everything below `folder`. A mount that is still busy after a while is detached: it goes with its last user. */
+/** Unmounts everything below `directory`. A mount that is still busy after a while is detached: it goes with its last user. */
 async function unmountBelow(directory: string, system: System): Promise<void> {
   for (let attempt = 0; attempt < PATIENT_ATTEMPTS; attempt += 1) {
     const mounts = mountsBelow(directory, readMountTable());

@@ -17,7 +17,7 @@ import { destroyCluster } from "./destroy-cluster.ts";
 import type { ClusterPlan } from "./options.ts";
 import { type ClusterCore, kubeconfigIn } from "./start-core.ts";
 
-/** What kubectl said. */
+/** Output of kubectl. */
 export interface KubectlResult {
   readonly code: number;
   readonly stdout: string;
@@ -29,7 +29,7 @@ export interface ApiServerHandle extends ComponentHandle {
   readonly url: string;
 }
 
-/** A second API server, and the relay that can hold its view of the world back. */
+/** A second API server, and the relay that can hold back its view of etcd. */
 export interface StaleApiServer {
   readonly apiServer: ApiServerHandle;
   readonly relay: PausableRelay;
@@ -57,14 +57,14 @@ export interface LocalCluster extends AsyncDisposable {
   readonly apiServer: ApiServerHandle;
   /** Undefined unless the cluster was started with `staleApiServer`. */
   readonly stale: StaleApiServer | undefined;
-  /** The real nodes, in the order asked for; empty in the control-plane profile. */
+  /** The real nodes, in the order requested; empty in the control-plane profile. */
   readonly nodes: readonly NodeHandle[];
   /** Undefined unless the cluster was started with `audit`. */
   readonly auditLogPath: string | undefined;
-  /** Sentences for the user about what was done differently than asked. */
+  /** Sentences for the user about differences from the request. */
   readonly notes: readonly string[];
   /**
-   * Makes a port of this machine's loopback answer on the API server's loopback too, for webhooks that run here. Does
+   * Makes a port of this machine's loopback reachable on the API server's loopback too, for webhooks that run here. Does
    * nothing where the API server is on the same loopback.
    */
   reachHostPort(port: number): Promise<void>;
@@ -72,7 +72,7 @@ export interface LocalCluster extends AsyncDisposable {
   kubectl(args: readonly string[], options?: { readonly input?: string }): Promise<KubectlResult>;
   /** The processes that make up the cluster, with their resident memory. */
   usage(): readonly ComponentUsage[];
-  /** Ends everything and removes the folder. */
+  /** Ends everything and removes the directory. */
   stop(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export async function assembleCluster(directory: string, parts: ClusterOptions):
   const { admin } = controlPlane;
   const kubeconfigPath = kubeconfigIn(directory);
   const stale = plan.staleApiServer ? await addStaleApiServer(directory, controlPlane) : undefined;
-  // kubectl's cache of discovery would otherwise stay in the user's home when the cluster is gone.
+  // kubectl's cache of discovery would otherwise stay in the user's home when the cluster no longer exists.
   const kubectlArguments = [
     `--kubeconfig=${kubeconfigPath}`,
     `--cache-dir=${join(directory, "kubectl-cache")}`,

@@ -10,13 +10,13 @@ export interface NodeRequest {
   readonly zone?: string;
 }
 
-/** How the cluster is to be. Everything has a default; asking for `nodes` asks for the profile with real nodes. */
+/** How the cluster is to be. Everything has a default; requesting `nodes` requests the profile with real nodes. */
 export interface LocalClusterOptions {
-  /** Name of the cluster's folder; a random one unless given. Two clusters of one name cannot run at once. */
+  /** Name of the cluster's directory; a random one unless given. Two clusters of one name cannot run at the same time. */
   readonly name?: string;
   /** Real nodes (needs root). How many, or one by one. None by default. */
   readonly nodes?: number | readonly NodeRequest[];
-  /** Folders of image layouts that every real node knows from its first pod on; none by default. */
+  /** Directories of image layouts that every real node knows from its first pod on; none by default. */
   readonly images?: readonly string[];
   /** Lets the machine's package manager install what real nodes need; needs root. Off by default. */
   readonly installPrerequisites?: boolean;
@@ -24,7 +24,7 @@ export interface LocalClusterOptions {
   readonly kwokNodes?: number | readonly NodeRequest[];
   /** `1.35`, `1.35.4` or `v1.35.4`; the newest supported version unless given. */
   readonly kubernetesVersion?: string | undefined;
-  /** The folder below which the cluster makes its own; the user's cache by default. */
+  /** The directory below which the cluster makes its own; the user's cache by default. */
   readonly parentDirectory?: string;
   /** Port of the API server on 127.0.0.1; a free one unless given. */
   readonly port?: number | undefined;
@@ -43,7 +43,7 @@ export interface LocalClusterOptions {
   readonly lifetime?: "attached" | "detached";
   /** Called with progress. */
   readonly report?: ProgressReport;
-  /** Called once the API answers, while nodes are still on their way. Must not throw. */
+  /** Called once the API responds, while nodes are still on their way. Must not throw. */
   readonly onApiReady?: (api: ReadyApi) => void;
   /** Gives the start up; what was started is cleared away. */
   readonly signal?: AbortSignal;
@@ -71,7 +71,7 @@ export interface ClusterPlan {
   readonly signal: AbortSignal;
 }
 
-/** A cluster whose API answers. */
+/** A cluster whose API responds. */
 export interface ReadyApi {
   /** Has `kubeconfig` and `bin/kubectl`. */
   readonly directory: string;

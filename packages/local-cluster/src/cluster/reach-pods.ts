@@ -14,7 +14,7 @@ import { realSystem, type System } from "../system/system.ts";
 
 /** A way from this machine to the pods and Services of one cluster. */
 export interface PodReach {
-  /** Opens a connection to a port of a pod or a Service. Rejects when nobody answers there. */
+  /** Opens a connection to a port of a pod or a Service. Rejects when nothing listens there. */
   dial(target: PodTarget, signal?: AbortSignal): Promise<Socket>;
   /**
    * A port of this machine's loopback that leads to the target, for clients that cannot dial. Disposing of it closes it. A function is
@@ -25,7 +25,7 @@ export interface PodReach {
   ): Promise<AsyncDisposable & { readonly port: number }>;
 }
 
-/** Where the way to the pods of the cluster in this folder is, once `reachPods` has opened it: a socket that answers HTTP's CONNECT. */
+/** The socket for connections to pods of the cluster in this directory, once `reachPods` has opened it: it serves HTTP's CONNECT. */
 export function podSocketOf(directory: string): string {
   return join(directory, "pods.sock");
 }
@@ -35,7 +35,7 @@ export function podSocketOf(directory: string): string {
  * route to them: a process in the cluster's own network passes connections on. It ends with the cluster.
  *
  * @example
- * const pods = await reachPods(cluster.folder);
+ * const pods = await reachPods(cluster.directory);
  * const socket = await pods.dial({ host: "10.244.1.7", port: 9200 });
  */
 export async function reachPods(directory: string, system: System = realSystem): Promise<PodReach> {
@@ -95,7 +95,7 @@ async function dialThrough(
   requested.once("connect", (response, socket: Socket, head: Buffer) => {
     if (response.statusCode !== 200) {
       socket.destroy();
-      reject(Object.assign(new Error(`nobody answers at ${path}`), { code: "ECONNREFUSED" }));
+      reject(Object.assign(new Error(`nothing listens at ${path}`), { code: "ECONNREFUSED" }));
       return;
     }
     if (head.length > 0) socket.unshift(head);
@@ -144,7 +144,7 @@ async function passOn(
     near.pipe(far);
     far.pipe(near);
   } catch {
-    // Nobody answers there: the client sees its connection end, as it would without us.
+    // Nothing listens there: the client sees its connection end, as it would without us.
     near.destroy();
   }
 }

@@ -21,13 +21,11 @@ import { type ClusterCredentials, createCredentials, writeKubeconfig } from "../
 import type { System } from "../system/system.ts";
 import type { ClusterPlan, NodeRequest } from "./options.ts";
 
-/** What runs, before it is wrapped into the handle that users hold. */
 export interface ClusterCore {
   readonly controlPlane: ControlPlane;
   readonly nodes: readonly NodeHandle[];
 }
 
-/** What the core is started with. */
 export interface CoreOptions {
   readonly plan: ClusterPlan;
   readonly binaries: Binaries;
@@ -74,7 +72,7 @@ function publishAccess(directory: string, admin: ApiAccess, binaries: Binaries):
   symlinkSync(binaries.path("kubectl"), join(directory, "bin", "kubectl"));
 }
 
-/** Where the administrator's kubeconfig of the cluster in this folder is. */
+/** Where the administrator's kubeconfig of the cluster in this directory is. */
 export function kubeconfigIn(directory: string): string {
   return join(directory, "kubeconfig");
 }
@@ -118,7 +116,7 @@ async function addRealNodes(directory: string, options: RealNodesOptions): Promi
   });
 }
 
-/** Adds nodes that kwok looks after: pods are simulated on them. */
+/** Adds nodes that kwok manages: pods are simulated on them. */
 async function addKwokNodes(client: ApiClient, nodes: readonly Required<NodeRequest>[]): Promise<void> {
   await Promise.all(
     nodes.map(async (node) => await client.apply(`/api/v1/nodes/${node.name}`, kwokNode(node))),
@@ -144,7 +142,6 @@ function kwokNode({ name, zone }: Required<NodeRequest>): Readonly<Record<string
   };
 }
 
-/** What a cluster is expected to have before anybody uses it. */
 export interface Furniture {
   readonly nodeNames: readonly string[];
   readonly withinMs: number;
@@ -178,6 +175,6 @@ function notFurnished(missing: readonly string[], withinMs: number): LocalCluste
   return new LocalClusterError(
     "NotReadyInTime",
     `After ${withinMs / 1000} s the cluster still lacks: ${missing.join(", ")}.`,
-    "Look for what else keeps the machine busy and start again.",
+    "Check what else keeps the machine busy and start again.",
   );
 }

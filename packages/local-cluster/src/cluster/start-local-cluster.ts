@@ -60,7 +60,7 @@ export async function startLocalCluster(
   }
 }
 
-/** What a start works with. */
+/** Dependencies of a start. */
 interface Start {
   readonly plan: ClusterPlan;
   readonly notes: readonly string[];
@@ -81,7 +81,7 @@ async function startOnFreePort(directory: string, start: Start): Promise<LocalCl
   }
 }
 
-/** Somebody may take a free port between our look and the API server's bind; more than twice in a row is no accident. */
+/** Another process may take a free port between our check and the API server's bind; more than twice in a row is no accident. */
 const MAX_PORT_ATTEMPTS = 3;
 
 async function startIn(directory: string, start: Start): Promise<LocalCluster> {
@@ -103,7 +103,6 @@ async function startIn(directory: string, start: Start): Promise<LocalCluster> {
   }
 }
 
-/** What serves the API, and kwok where there are nodes to simulate. */
 export function controlPlaneComponents({
   kwokNodes,
 }: Pick<ClusterPlan, "kwokNodes">): readonly ComponentName[] {
@@ -112,21 +111,20 @@ export function controlPlaneComponents({
   );
 }
 
-/** What runs on real nodes. */
 export function nodeComponents({ nodes }: Pick<ClusterPlan, "nodes">): readonly ComponentName[] {
   return nodes.length === 0 ? [] : [...NODE_COMPONENTS];
 }
 
 const NODE_COMPONENTS: ReadonlySet<ComponentName> = new Set(["kubelet", "kube-proxy", "coredns"]);
 
-/** The plan that this machine can carry out, and what must be said about the difference. */
+/** The plan that this machine can carry out, and notes about the difference. */
 export interface SettledPlan {
   readonly plan: ClusterPlan;
   readonly notes: readonly string[];
 }
 
 /**
- * Keeps real nodes where the machine can have them, after installing what is missing if that was asked for. Elsewhere the
+ * Keeps real nodes where the machine can have them, after installing what is missing if that was requested. Elsewhere the
  * same nodes are simulated (kwok), and one sentence says what is missing.
  */
 async function settleProfile(plan: ClusterPlan, system: System): Promise<SettledPlan> {

@@ -22,7 +22,7 @@ import { type Command, DEFAULT_NAME, HELP, parseCommand, type UpOptions } from "
 export interface Terminal {
   readonly out: ProgressStream;
   readonly err: ProgressStream;
-  /** Called by `up` once the API of a new cluster answers; see `LocalClusterOptions`. */
+  /** Called by `up` once the API of a new cluster responds; see `LocalClusterOptions`. */
   readonly onApiReady?: ((api: ReadyApi) => void) | undefined;
 }
 
@@ -75,7 +75,7 @@ function unreachable(command: never): never {
   throw new Error(`unknown command ${JSON.stringify(command)}`);
 }
 
-/** Starts the cluster, applies what is to be applied and says where to look; a cluster that runs already is left as it is. */
+/** Starts the cluster, applies the given manifests and prints where to look; a cluster that runs already is left as it is. */
 async function bringUp(options: UpOptions, terminal: Terminal, system: System): Promise<number> {
   const directory = join(clustersDirectory(system), options.name);
   if (await isRunning(directory, system)) {
@@ -107,7 +107,7 @@ function whereToRead(directory: string, { name }: UpOptions): string {
   kubectl get nodes,pods -A
 
   make status${forName}   shows its processes and their memory
-  make down${forName}     ends it and leaves nothing behind
+  make down${forName}     ends it and removes everything
 `;
 }
 
@@ -142,7 +142,7 @@ async function applyFile(cluster: LocalCluster, file: string, { out }: Terminal)
   out.write(stdout.replaceAll(/^/gm, "  ").trimEnd() + "\n");
 }
 
-/** A cluster of ours whose API answers is kept; the remains of one are cleared away, because a start needs the folder. */
+/** A cluster of ours whose API responds is kept; the remains of one are cleared away, because a start needs the directory. */
 async function isRunning(directory: string, system: System): Promise<boolean> {
   const owner = readOwner(directory);
   // An attached owner is another `up` on its way, or one that died there: the start itself refuses or reaps.
@@ -158,7 +158,7 @@ async function responses(kubeconfigPath: string): Promise<boolean> {
   try {
     return (await client.send({ path: "/readyz", timeoutMs: 5000 })).status === 200;
   } catch {
-    // No answer is the answer: the processes are gone or stuck.
+    // No response is a response too: the processes have ended or are stuck.
     return false;
   }
 }

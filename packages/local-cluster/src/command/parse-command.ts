@@ -2,7 +2,6 @@ import { parseArgs } from "node:util";
 
 import { LocalClusterError } from "../errors.ts";
 
-/** What the person asked for. */
 export type Command =
   | { readonly kind: "up"; readonly options: UpOptions }
   | { readonly kind: "down"; readonly name: string }
@@ -20,7 +19,7 @@ export interface UpOptions {
   readonly port: number | undefined;
   /** Manifest files to apply once the cluster is there. */
   readonly apply: readonly string[];
-  /** Folders of image layouts that real nodes know from the start. */
+  /** Directories of image layouts that real nodes know from the start. */
   readonly images: readonly string[];
 }
 
@@ -41,7 +40,7 @@ export const HELP = `local-cluster: a real Kubernetes on this machine, without a
   --kubernetes VERSION   1.36, 1.35, 1.34 (the newest)
   --port PORT            port of the API server on 127.0.0.1 (a free one)
   --apply FILE           apply these manifests; may be given several times
-  --image FOLDER         OCI layout of an image that real nodes know; may be given several times
+  --image DIRECTORY      OCI layout of an image that real nodes know; may be given several times
 `;
 
 /** Reads the command line; throws BadUsage with the remedy when it cannot be understood. */

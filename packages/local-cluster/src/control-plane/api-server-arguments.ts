@@ -2,7 +2,6 @@ import { join } from "node:path";
 
 import type { CertificateFiles, ClusterCredentials } from "../pki/cluster-credentials.ts";
 
-/** What the command lines of one cluster's control plane are made of. */
 export interface ControlPlaneFacts {
   readonly directory: string;
   readonly credentials: ClusterCredentials;
@@ -29,7 +28,7 @@ export const SERVICE_CIDR = "10.96.0.0/16";
 export const KUBERNETES_SERVICE_ADDRESS = "10.96.0.1";
 
 /**
- * etcd on a unix socket below the cluster's folder: no port to collide, nobody but the folder's owner can read Secrets.
+ * etcd on a unix socket below the cluster's directory: no port to collide, no one but the directory's owner can read Secrets.
  * Nothing is synced to disk: the data is thrown away with the cluster and must only survive the death of a process.
  */
 export function etcdArguments(directory: string): readonly string[] {
@@ -49,7 +48,7 @@ export function etcdArguments(directory: string): readonly string[] {
   ];
 }
 
-/** Where etcd answers its clients. */
+/** Socket of etcd for clients. */
 export function etcdSocket(directory: string): string {
   return join(directory, "etcd.sock");
 }
@@ -106,7 +105,7 @@ export function controllerManagerArguments(
     `--root-ca-file=${credentials.caFiles.certificatePath}`,
     `--cluster-signing-cert-file=${credentials.caFiles.certificatePath}`,
     `--cluster-signing-key-file=${credentials.caFiles.keyPath}`,
-    // Nodes renew their leases every few seconds; one that was cut off is to be noticed within a test's patience.
+    // Nodes renew their leases every few seconds; one that was cut off is to be noticed within a test's timeout.
     "--node-monitor-grace-period=20s",
   ];
 }
@@ -116,7 +115,7 @@ export function schedulerArguments(facts: ControlPlaneFacts, kubeconfigPath: str
   return controllerArguments(facts, kubeconfigPath);
 }
 
-/** What controller-manager and scheduler have in common: one of each, no port of their own, quick with thousands of objects. */
+/** Common arguments of controller-manager and scheduler: one of each, no port of their own, quick with thousands of objects. */
 function controllerArguments({ featureGates }: ControlPlaneFacts, kubeconfigPath: string): readonly string[] {
   return [
     `--kubeconfig=${kubeconfigPath}`,
@@ -130,7 +129,7 @@ function controllerArguments({ featureGates }: ControlPlaneFacts, kubeconfigPath
   ];
 }
 
-/** kwok minds only the nodes that are marked as fake, so that they can stand beside real ones. */
+/** kwok manages only the nodes that are annotated as fake, so that they can stand beside real ones. */
 export function kwokArguments(kubeconfigPath: string, stagesPath: string): readonly string[] {
   return [
     `--kubeconfig=${kubeconfigPath}`,
@@ -172,7 +171,7 @@ export type AuditLevel = "Metadata" | "Request" | "RequestResponse";
 /** A complete audit.k8s.io/v1 Policy, or just the level that every request is logged at. */
 export type AuditPolicy = AuditLevel | Readonly<Record<string, unknown>>;
 
-/** The policy document. Each request is logged once, when it is answered; a watch also when it starts. */
+/** The policy document. Each request is logged once, with its response; a watch also when it starts. */
 export function auditPolicyDocument(policy: AuditPolicy): Readonly<Record<string, unknown>> {
   if (typeof policy !== "string") return policy;
   return {

@@ -14,20 +14,19 @@ export interface ComponentHandle {
   readonly pid: number;
   readonly logPath: string;
   isRunning(): boolean;
-  /** SIGKILL; resolves once the process is gone. */
+  /** SIGKILL; resolves once the process no longer exists. */
   kill(): Promise<void>;
-  /** Starts it again with the same arguments and waits until it answers. Kills it first if it runs. */
+  /** Starts it again with the same arguments and waits until it responds. Kills it first if it runs. */
   restart(): Promise<void>;
 }
 
-/** Says whether the component answers yet. */
+/** Whether the component responds yet. */
 export type ReadinessProbe = (signal: AbortSignal) => Promise<boolean>;
 
-/** What a component is made of. */
 export interface ComponentOptions {
   readonly launchRequest: LaunchRequest;
   readonly isReady: ReadinessProbe;
-  /** How long it may take until it answers (default: a minute): a slow machine is not a broken one. */
+  /** How long it may take until it responds (default: a minute): a slow machine is not a broken one. */
   readonly readyWithinMs?: number;
   readonly system: System;
 }
@@ -69,7 +68,7 @@ export class Component implements ComponentHandle {
     await this.ready();
   }
 
-  /** Waits until the component answers; throws as soon as it has exited, or when it takes too long. */
+  /** Waits until the component responds; throws as soon as it has exited, or when it takes too long. */
   async ready(signal?: AbortSignal): Promise<void> {
     const { isReady, readyWithinMs = 60_000, system } = this.#options;
     const limit = AbortSignal.timeout(readyWithinMs);
@@ -98,7 +97,7 @@ const POLL_MS = 25;
 /** Why a component ended, read off the end of its log: the machine's faults get their own code and remedy. */
 function exitedError(name: string, logPath: string): LocalClusterError {
   const log = readLog(logPath);
-  // A full disk takes the log with it, so the disk itself is asked as well.
+  // A full disk takes the log with it, so the disk itself is checked as well.
   if (
     /no space left on device|disk quota exceeded/i.test(log) ||
     freeBytes(dirname(logPath)) < FULL_BELOW_BYTES
@@ -106,7 +105,7 @@ function exitedError(name: string, logPath: string): LocalClusterError {
     return new LocalClusterError(
       "StateFolderFull",
       `${name} stopped: no space is left for the cluster's state (${logPath}).`,
-      "Free some space, or choose another folder.",
+      "Free some space, or choose another directory.",
     );
   }
   if (/address already in use/i.test(log)) {
@@ -126,8 +125,8 @@ function exitedError(name: string, logPath: string): LocalClusterError {
 function notReadyError(name: string, logPath: string, readyWithinMs: number): LocalClusterError {
   return new LocalClusterError(
     "NotReadyInTime",
-    `${name} did not answer within ${readyWithinMs / 1000} s; its log ${logPath} ends with:\n${lastLines(readLog(logPath))}\n`,
-    "Look for what else keeps the machine busy and start again.",
+    `${name} did not respond within ${readyWithinMs / 1000} s; its log ${logPath} ends with:\n${lastLines(readLog(logPath))}\n`,
+    "Check what else keeps the machine busy and start again.",
   );
 }
 
@@ -187,7 +186,7 @@ export async function isEtcdHealthy(socketPath: string, signal: AbortSignal): Pr
   try {
     return (await callEtcd(socketPath, "/health", { signal })).includes('"health":"true"');
   } catch {
-    // Not listening yet; the caller asks again and watches the process itself.
+    // Not listening yet; the caller queries again and watches the process itself.
     return false;
   }
 }
@@ -210,7 +209,7 @@ async function callEtcd(
     response.on("end", () =>
       response.statusCode === 200
         ? resolve(text)
-        : reject(new Error(`etcd answered ${response.statusCode} to ${path}: ${text}`)),
+        : reject(new Error(`etcd responded ${response.statusCode} to ${path}: ${text}`)),
     );
   });
   sent.on("error", reject).end(body === undefined ? undefined : JSON.stringify(body));

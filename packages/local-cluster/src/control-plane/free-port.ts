@@ -2,12 +2,12 @@ import { createServer } from "node:net";
 
 import { LocalClusterError } from "../errors.ts";
 
-/** A loopback port that nobody listens on right now. Somebody may take it before we do: starters retry on PortTaken. */
+/** A loopback port that no one listens on right now. Another process may take it before we do: starters retry on PortTaken. */
 export async function findFreePort(): Promise<number> {
   return await tryPort(0);
 }
 
-/** Throws PortTaken when somebody listens on this loopback port already. */
+/** Throws PortTaken when another process listens on this loopback port already. */
 export async function assertPortFree(port: number): Promise<void> {
   try {
     await tryPort(port);

@@ -39,7 +39,6 @@ export interface ControlPlaneLocation {
   readonly networkNamespace?: string;
 }
 
-/** What a control plane is made of. */
 export interface ControlPlaneOptions {
   readonly directory: string;
   readonly binaries: Pick<Binaries, "path">;
@@ -224,7 +223,7 @@ async function respondsOk(client: ApiClient): Promise<boolean> {
   try {
     return (await client.send({ path: "/readyz", timeoutMs: 5000 })).status === 200;
   } catch {
-    // Not listening yet; the caller asks again and watches the process itself.
+    // Not listening yet; the caller queries again and watches the process itself.
     return false;
   }
 }

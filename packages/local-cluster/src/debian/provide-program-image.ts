@@ -18,7 +18,7 @@ export interface ProgramImageRequest {
   readonly packageName: string;
   /** Path of the program in the package, without a leading slash. In the image it lies in `/bin`, and is the entry point. */
   readonly program: string;
-  /** Folders of the package that the program reads, without a leading slash; they keep their places (default: none). */
+  /** Directories of the package that the program reads, without a leading slash; they keep their places (default: none). */
   readonly directories?: readonly string[] | undefined;
   /** Numeric, e.g. `65534`. */
   readonly user: string;
@@ -29,7 +29,7 @@ export interface ProgramImageRequest {
 /** An image on this machine. */
 export interface ProgramImage {
   readonly name: string;
-  /** Folder of its OCI layout, for `images` of a cluster. */
+  /** Directory of its OCI layout, for `images` of a cluster. */
   readonly directory: string;
 }
 
@@ -41,7 +41,7 @@ export interface ProgramImage {
  * const image = await provideProgramImage({
  *   name: "docker.io/prom/prometheus:v3.5.0", packageName: "prometheus", program: "usr/bin/prometheus", user: "65534",
  * });
- * await using cluster = await startLocalCluster({ nodes: 1, images: [image.folder] });
+ * await using cluster = await startLocalCluster({ nodes: 1, images: [image.directory] });
  */
 export async function provideProgramImage(
   request: ProgramImageRequest,

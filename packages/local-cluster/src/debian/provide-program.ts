@@ -52,14 +52,14 @@ export const debianPrograms = {
 /** Which package, and where to. */
 export interface UnpackRequest {
   readonly packageName: string;
-  /** Empty folder of the caller's, which is used up. */
+  /** Empty directory of the caller's, which is used up. */
   readonly workplace: string;
   readonly system: System;
 }
 
 /** A package whose files are on this machine. */
 export interface UnpackedPackage {
-  /** Folder that is the root of its files. */
+  /** Directory that is the root of its files. */
   readonly root: string;
   /** Debian's version, e.g. `2.42.0+ds-5+b5`. */
   readonly version: string;

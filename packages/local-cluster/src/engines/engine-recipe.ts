@@ -11,7 +11,7 @@ export interface EngineVersion {
   readonly version: string;
 }
 
-/** What an image of an engine is made of: parts on Maven Central, and the layout of the official image. */
+/** Content of an engine's image: parts on Maven Central, and the layout of the official image. */
 export interface EngineRecipe extends EngineVersion {
   /** The official image's name: manifests need no change. */
   readonly imageName: string;
@@ -25,7 +25,7 @@ export interface EngineRecipe extends EngineVersion {
   readonly entrypoint: readonly string[];
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Folder below the home with native code of the engine's, if it has any: the image needs the libraries of that too. */
+  /** Directory below the home with native code of the engine's, if it has any: the image needs the libraries of that too. */
   readonly nativeDirectory?: string;
   /** Files of ours in the image, by path without a leading slash. */
   readonly scripts: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export interface EngineRecipe extends EngineVersion {
 
 /**
  * Versions that can be had with their security: OpenSearch's plugin is on Maven Central for few versions. Others may be tried; what is
- * not there fails at once.
+ * not there fails immediately.
  */
 export const ENGINE_VERSIONS: readonly EngineVersion[] = [
   { engine: "opensearch", version: "2.19.3" },
@@ -47,7 +47,7 @@ export function engineRecipe({ engine, version }: EngineVersion): EngineRecipe {
   return engine === "opensearch" ? opensearch(version) : elasticsearch(version);
 }
 
-/** Changes whenever the same engine would become another image; part of the cache's folder name. */
+/** Changes whenever the same engine would become another image; part of the cache's directory name. */
 export function recipeHash(recipe: EngineRecipe): string {
   const text = JSON.stringify([RECIPE_FORMAT, recipe, OPEN_FILES_SOURCE]);
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
@@ -85,21 +85,21 @@ function elasticsearch(version: string): EngineRecipe {
     user: "1000:0",
     entrypoint: ["/usr/local/bin/docker-entrypoint.sh"],
     command: ["eswrapper"],
-    // Since version 8. Without it the engine cannot ask for limits, takes them for too low and does not start.
+    // Since version 8. Without it the engine cannot request limits, takes them for too low and does not start.
     nativeDirectory: `lib/platform/linux-${thisPlatform().arch === "arm64" ? "aarch64" : "x64"}`,
     env: { PATH: `${home}/bin:/usr/bin:/usr/sbin`, ES_JAVA_HOME: `${home}/jdk`, ELASTIC_CONTAINER: "true" },
     scripts: { "usr/local/bin/docker-entrypoint.sh": ELASTICSEARCH_ENTRY_POINT },
   };
 }
 
-/** How many open files engines ask for, and a little more than that. */
+/** How many open files engines request, and a little more than that. */
 const WANTED_OPEN_FILES = 65_536;
 
 /** Where the library lies in an image, without a leading slash. */
 export const OPEN_FILES_LIBRARY = "usr/lib/local-image/open-files.so";
 
 /**
- * Answers the question for the limit of open files with what engines want to hear. It changes no limit. Never part of anything that runs
+ * Reports a limit of open files that engines accept. It changes no limit. Never part of anything that runs
  * in production: engines in local images load it where the machine leaves no other way.
  */
 export const OPEN_FILES_SOURCE = `#define _GNU_SOURCE
@@ -119,14 +119,14 @@ int getrlimit(__rlimit_resource_t resource, struct rlimit *limit) { return answe
 
 /**
  * Engines refuse to start on an address that others reach unless they may open this many files. Where the machine's hard limit is lower
- * and cannot be raised, a library of ours answers for the kernel, and the log says so: this is for local clusters only.
+ * and cannot be raised, a library of ours reports a higher one, and the log says so: this is for local clusters only.
  */
 const MIND_OPEN_FILES = `
 hard=$(ulimit -Hn)
 if [ "$hard" != unlimited ] && [ "$hard" -lt ${WANTED_OPEN_FILES} ]; then
   ulimit -Sn "$hard"
   export LD_PRELOAD=/${OPEN_FILES_LIBRARY}
-  echo "local image: this machine allows $hard open files, fewer than the engine asks for; it is told ${WANTED_OPEN_FILES} (LD_PRELOAD)"
+  echo "local image: this machine allows $hard open files, fewer than the engine requires; it gets ${WANTED_OPEN_FILES} (LD_PRELOAD)"
 fi`;
 
 /** Variables such as `cluster.name` become settings, as in the official images. */

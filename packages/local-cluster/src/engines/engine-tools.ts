@@ -17,7 +17,7 @@ import { codeOf, type System } from "../system/system.ts";
 
 /** Tools that images of engines are made with. */
 export interface EngineTools {
-  /** Folder of a JDK 17. */
+  /** Directory of a JDK 17. */
   readonly jdk: string;
   /** A busybox that needs no library. */
   readonly busybox: string;
@@ -88,10 +88,9 @@ function listDirectory(directory: string): readonly string[] {
   }
 }
 
-/** What a runtime is made from and where to. */
 export interface RuntimeRequest {
   readonly jdk: string;
-  /** Folder of the cache. */
+  /** Directory of the cache. */
   readonly directory: string;
   readonly system: System;
 }

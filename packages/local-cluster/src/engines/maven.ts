@@ -24,7 +24,7 @@ export function artifactPath(coordinates: string): string {
 
 /** Who fetches. */
 export interface MavenRequest {
-  /** Folder for Maven to run in. */
+  /** Directory for Maven to run in. */
   readonly workplace: string;
   readonly system: System;
   readonly signal?: AbortSignal | undefined;

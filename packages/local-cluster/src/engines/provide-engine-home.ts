@@ -9,17 +9,17 @@ import { codeOf, realSystem, type System, userCache } from "../system/system.ts"
 import { type EngineRecipe, engineRecipe, type EngineVersion } from "./engine-recipe.ts";
 import { fetchArtifact } from "./maven.ts";
 
-/** What providing needs besides the request. */
+/** Dependencies of providing. */
 export interface ProvideEngineHomeOptions {
   readonly system?: System | undefined;
-  /** Told of each step that takes long, as one line. */
+  /** Called with each step that takes long, as one line. */
   readonly report?: ((line: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The home of an engine: the folder with its `bin`, `lib` and `config`, unchanged since its project's own installer finished. It is
- * fetched through Maven once and kept in the user's cache; nobody may write into it.
+ * The home of an engine: the directory with its `bin`, `lib` and `config`, unchanged since its project's own installer finished. It is
+ * fetched through Maven once and kept in the user's cache; no one may write into it.
  *
  * @example
  * const home = await provideEngineHome({ engine: "opensearch", version: "2.19.4" }, { report: console.error });
@@ -61,7 +61,7 @@ interface Assembly {
   readonly signal: AbortSignal | undefined;
 }
 
-/** In a folder of its own that is renamed last: a cut at any point leaves the engine absent. */
+/** In a directory of its own that is renamed last: a cut at any point leaves the engine absent. */
 async function assemble(assembly: Assembly): Promise<void> {
   const { recipe, directory, home, system, report, signal } = assembly;
   const startedMs = system.nowMs();

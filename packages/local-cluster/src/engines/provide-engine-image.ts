@@ -24,7 +24,7 @@ import { writeSystemFiles } from "./system-files.ts";
 export interface EngineImage {
   /** The official image's name. */
   readonly name: string;
-  /** Folder of its OCI layout, for `images` of a cluster or `importImage` of a node. */
+  /** Directory of its OCI layout, for `images` of a cluster or `importImage` of a node. */
   readonly directory: string;
 }
 
@@ -40,7 +40,7 @@ export interface EngineImageRequest extends EngineVersion {
  *
  * @example
  * const image = await provideEngineImage({ engine: "opensearch", version: "2.19.4" });
- * await using cluster = await startLocalCluster({ nodes: 1, images: [image.folder] });
+ * await using cluster = await startLocalCluster({ nodes: 1, images: [image.directory] });
  */
 export async function provideEngineImage(
   request: EngineImageRequest,
@@ -74,7 +74,7 @@ export async function provideEngineImage(
   return { name: recipe.imageName, directory };
 }
 
-/** Name of the folder that the cache keeps an image in. */
+/** Name of the directory that the cache keeps an image in. */
 export function imageDirectory(recipe: EngineRecipe): string {
   const { os, arch } = thisPlatform();
   return `${recipe.engine}-${recipe.version}-${recipeHash(recipe)}-${os}-${arch}`;

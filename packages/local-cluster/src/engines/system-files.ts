@@ -10,13 +10,12 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What the root of an image needs besides the engine. */
 export interface SystemFilesRequest {
-  /** Folder that becomes the image's root. */
+  /** Directory that becomes the image's root. */
   readonly root: string;
   /** Path of a static busybox. */
   readonly busybox: string;
-  /** Folders with programs and libraries whose own libraries are needed; those that are not there count as empty. */
+  /** Directories with programs and libraries whose own libraries are needed; those that are not there count as empty. */
   readonly programs: readonly string[];
   /** Name of the user 1000. */
   readonly user: string;

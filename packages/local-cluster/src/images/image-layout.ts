@@ -8,11 +8,10 @@ import { createGzip } from "node:zlib";
 import { thisPlatform } from "../assets/platform.ts";
 import { type TarEntry, writeTar } from "./tar.ts";
 
-/** What an image is made of. */
 export interface ImageRequest {
   /** Full name with registry and tag, as manifests will say it. */
   readonly name: string;
-  /** What the image holds; one layer. */
+  /** Content of the image; one layer. */
   readonly entries: readonly TarEntry[];
   readonly entrypoint: readonly string[];
   readonly command?: readonly string[] | undefined;
@@ -25,7 +24,7 @@ export interface ImageRequest {
   readonly architecture?: "amd64" | "arm64" | undefined;
   /** `none` is quicker to make and to import, `gzip` is for images that travel. */
   readonly compression?: "gzip" | "none" | undefined;
-  /** Folder to write the layout into. */
+  /** Directory to write the layout into. */
   readonly target: string;
 }
 

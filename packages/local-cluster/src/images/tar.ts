@@ -19,7 +19,7 @@ export interface TarFile extends TarOwner {
   readonly content: Uint8Array | { readonly file: string; readonly sizeBytes: number };
 }
 
-/** A folder. */
+/** A directory. */
 export interface TarDirectory extends TarOwner {
   readonly kind: "directory";
   readonly mode: number;
@@ -166,7 +166,7 @@ export interface DirectoryEntriesOptions {
   readonly prefix?: string;
 }
 
-/** All files, folders and links below `root` as entries of an image. Other kinds of files are left out. */
+/** All files, directories and links below `root` as entries of an image. Other kinds of files are left out. */
 export function directoryEntries(
   root: string,
   { uid = 0, gid = 0, prefix = "" }: DirectoryEntriesOptions = {},

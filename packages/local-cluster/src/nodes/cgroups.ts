@@ -5,8 +5,8 @@ import { basename, dirname, join } from "node:path";
 import { codeOf, type System } from "../system/system.ts";
 
 /**
- * Name of the cgroup below which everything runs that the nodes of one cluster start. It follows from the folder alone, so
- * that clean-up finds it; the hash tells two folders of the same name apart.
+ * Name of the cgroup below which everything runs that the nodes of one cluster start. It follows from the directory alone, so
+ * that clean-up finds it; the hash tells two directories of the same name apart.
  */
 export function clusterCgroup(directory: string): string {
   const path = realpathSync(directory);
@@ -47,7 +47,7 @@ export function removeCgroup(path: string): void {
 /** Half a minute: a process in an uninterruptible wait cannot be ended sooner. */
 const MAX_ROUNDS = 3000;
 
-/** All folders of the cgroup and below, deepest first, of all hierarchies. */
+/** All directories of the cgroup and below, deepest first, of all hierarchies. */
 function cgroupDirectories(path: string): readonly string[] {
   return cgroupHierarchies().flatMap((hierarchy) => directoriesBelow(join(hierarchy, path)));
 }
@@ -66,7 +66,7 @@ function directoriesBelow(directory: string): readonly string[] {
   }
 }
 
-/** The kernel's own way ends the whole subtree at once; the other is for cgroup v1, one by one. */
+/** The kernel's own way ends the whole subtree in one step; the other is for cgroup v1, one by one. */
 function killIn(directory: string, path: string): void {
   try {
     writeFileSync(join(directory, "cgroup.kill"), "1", { flag: "r+" });
@@ -76,7 +76,7 @@ function killIn(directory: string, path: string): void {
   }
 }
 
-/** Looks again whether the pid is still a member: it may have ended, and its number gone to a stranger, since we read it. */
+/** Checks again whether the pid is still a member: it may have ended, and its number been reused, since we read it. */
 function killMember(pid: number, path: string): void {
   try {
     if (readFileSync(`/proc/${pid}/cgroup`, "utf8").includes(`:/${path}`)) process.kill(pid, "SIGKILL");
@@ -137,7 +137,6 @@ export interface Mount {
   readonly fileSystem: string;
 }
 
-/** What this process sees mounted, in the order in which it was mounted. */
 export function readMountTable(): readonly Mount[] {
   return parseMountTable(readFileSync("/proc/self/mountinfo", "utf8"));
 }
@@ -154,7 +153,7 @@ export function parseMountTable(text: string): readonly Mount[] {
   });
 }
 
-/** Mount points at or below `folder`, last mounted first: the order in which they can be unmounted. */
+/** Mount points at or below `directory`, last mounted first: the order in which they can be unmounted. */
 export function mountsBelow(directory: string, table: readonly Mount[]): readonly string[] {
   return table
     .map(({ mountPoint }) => mountPoint)

@@ -11,7 +11,7 @@ export const KUBE_PROXY_USER = "system:kube-proxy";
 /** The name server's user. */
 export const DNS_USER = "system:coredns";
 
-/** What real nodes need in the API: the name server's Service and the rights of kube-proxy and the name server. */
+/** Objects that real nodes need in the API: the name server's Service and the rights of kube-proxy and the name server. */
 export function nodeObjects(): readonly ClusterObject[] {
   return [
     dnsService(),

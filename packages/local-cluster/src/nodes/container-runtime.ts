@@ -10,13 +10,12 @@ import { nodeBinds, nodeOverlays, type NodePaths } from "./node-paths.ts";
 import { accepts } from "./passage.ts";
 import { runTool } from "./run-tool.ts";
 
-/** What differs between the runtimes of two nodes, and of two machines. */
 export interface RuntimeFacts {
   readonly podSubnet: string;
   readonly cniPluginDirectory: string;
 }
 
-/** Starts a node's containerd in a mount namespace of its own and waits until it answers. */
+/** Starts a node's containerd in a mount namespace of its own and waits until it responds. */
 export async function startContainerRuntime(
   location: NodeLocation,
   { podSubnet, cniPluginDirectory }: RuntimeFacts,
@@ -43,7 +42,7 @@ export async function startContainerRuntime(
   return runtime;
 }
 
-/** Makes an image known to a node: an OCI layout, as a folder or as an archive. Do it before the first pod that uses it. */
+/** Makes an image known to a node: an OCI layout, as a directory or as an archive. Do it before the first pod that uses it. */
 export async function importImage(paths: NodePaths, layout: string, system: System): Promise<void> {
   const script = statSync(layout).isDirectory() ? `tar -C "$1" -cf - . | ${IMPORT} -` : `${IMPORT} "$1"`;
   await runTool({ command: "sh", args: ["-ec", script, "sh", layout, paths.containerdSocket] }, system);

@@ -8,7 +8,7 @@ import { HUB, HUB_ADDRESS, networkNamespaceFile } from "./network.ts";
 import { tryTool } from "./run-tool.ts";
 
 /**
- * True when the node says that it is Ready and its kubelet answers: the word alone may be that of a kubelet that was killed
+ * True when the node reports Ready and its kubelet responds: the condition alone may be that of a kubelet that was killed
  * just now.
  */
 export async function isNodeReady(name: string, api: ApiClient): Promise<boolean> {
@@ -36,7 +36,7 @@ export async function isKubeProxyHealthy(name: string, api: ApiClient): Promise<
   );
 }
 
-/** True when the name server knows the cluster's Services. Asked from inside the hub, which nothing outside can reach. */
+/** True when the name server knows the cluster's Services. Queried from inside the hub, which nothing outside can reach. */
 export async function isDnsReady(directory: string, system: System): Promise<boolean> {
   const script = `require("node:http").get("http://${HUB_ADDRESS}:${DNS_READY_PORT}/ready", ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1))`;
   const { code } = await tryTool(
@@ -50,13 +50,13 @@ export async function isDnsReady(directory: string, system: System): Promise<boo
   return code === 0;
 }
 
-/** The body of a good answer. No answer, or another one, means: not yet. */
+/** The body of a good response. Anything else means: not yet. */
 async function bodyOf(path: string, api: ApiClient): Promise<string | undefined> {
   try {
     const { status, body } = await api.send({ path, timeoutMs: 3000 });
     return status === 200 ? body : undefined;
   } catch {
-    // Refused or cut: callers ask again and watch the process itself.
+    // Refused or cut: callers try again and watch the process itself.
     return undefined;
   }
 }

@@ -44,12 +44,12 @@ export function desiredKubeletConfig({
     volumePluginDir: `${paths.kubeletRoot}/volume-plugins`,
     nodeLeaseDurationSeconds: NODE_LEASE_SECONDS,
     nodeStatusUpdateFrequency: "5s",
-    // A changed Secret reaches the files of a running pod with the next look at it: a minute by default, too long to wait for at a desk.
+    // A changed Secret reaches the files of a running pod with the next sync of it: a minute by default, too long for an interactive user.
     syncFrequency: "10s",
     ...CGROUPS,
     ...WHOLE_MACHINE,
     cgroupRoot: `/${paths.cgroup}`,
-    // Tolerates sysctls, oom scores and limits that are refused where the machine itself is somebody's container.
+    // Tolerates sysctls, oom scores and limits that are refused where the machine itself is a container.
     featureGates: { KubeletInUserNamespace: true },
   };
 }
@@ -106,7 +106,7 @@ export interface KubeProxyFacts {
 /** Port on which kube-proxy says whether its rules are in place. */
 export const KUBE_PROXY_HEALTH_PORT = 10_256;
 
-/** The KubeProxyConfiguration of a node. Limits of connection tracking are the machine's: zero leaves them alone. */
+/** The KubeProxyConfiguration of a node. Limits of connection tracking are the machine's: zero keeps them. */
 export function desiredKubeProxyConfig({
   name,
   address,

@@ -66,7 +66,7 @@ export function mountNamespaceFile(directory: string, name: string): string {
 }
 
 /**
- * Makes the folder that the namespaces' files lie in. It is a mount of its own that is shared with nobody: the kernel keeps
+ * Makes the directory that the namespaces' files lie in. It is a mount of its own that is shared with no one: the kernel keeps
  * no file of a mount namespace in a shared one, and a desktop would copy our mounts into every service it runs.
  */
 export async function openNamespaceDirectory(directory: string, system: System): Promise<void> {
@@ -81,31 +81,30 @@ async function makeNetworkNamespace(file: string, system: System): Promise<void>
   await runTool({ command: "unshare", args: [`--net=${file}`, "--", "sh", "-ec", FORWARD_PACKETS] }, system);
 }
 
-/** The second one lets a route over several nodes avoid those that do not answer; not every kernel has such routes. */
+/** The second one lets a route over several nodes avoid those that do not respond; not every kernel has such routes. */
 const FORWARD_PACKETS = `
 echo 1 > /proc/sys/net/ipv4/ip_forward
 if [ -e /proc/sys/net/ipv4/fib_multipath_use_neigh ]; then echo 1 > /proc/sys/net/ipv4/fib_multipath_use_neigh; fi`;
 
-/** A folder of the machine that a node sees as it is, while what it writes there goes to a folder of the cluster. */
+/** A directory of the machine that a node sees as it is, while what it writes there goes to a directory of the cluster. */
 export interface Overlay {
   readonly path: string;
   readonly upper: string;
   readonly work: string;
 }
 
-/** A folder of the cluster that a node sees in a second place, which lies on one of its overlays. */
+/** A directory of the cluster that a node sees in a second place, which lies on one of its overlays. */
 export interface Bind {
   readonly from: string;
   readonly to: string;
 }
 
-/** What a node sees differently from the machine. */
 export interface NodeMounts {
   readonly overlays: readonly Overlay[];
   readonly binds: readonly Bind[];
 }
 
-/** Makes a mount namespace with these mounts. They are seen by nobody else and end with the last process in it. */
+/** Makes a mount namespace with these mounts. They are seen by no one else and end with the last process in it. */
 export async function makeMountNamespace(
   file: string,
   { overlays, binds }: NodeMounts,
@@ -134,7 +133,7 @@ export async function makeMountNamespace(
   );
 }
 
-/** Shared at the end, among the node's own processes: a pod may ask to see mounts made after it started. */
+/** Shared at the end, among the node's own processes: a pod may request to see mounts made after it started. */
 const MAKE_MOUNTS = `
 while [ "$1" != "--" ]; do mount --no-mtab -t overlay -o "$2" overlay "$1"; shift 2; done
 shift
@@ -168,7 +167,7 @@ export function hubLink(index: number): string {
 }
 
 /**
- * What `ip -batch` does to an empty namespace to make it the hub. There is no link to the machine's own network: nothing
+ * Commands for `ip -batch` that make an empty namespace the hub. There is no link to the machine's own network: nothing
  * that happens in the cluster can leave it.
  */
 export function hubCommands(): readonly string[] {
@@ -180,7 +179,6 @@ export function hubCommands(): readonly string[] {
   ];
 }
 
-/** What `ip -batch` does in the hub to plug a node in. */
 export function plugNodeCommands(index: number, nodeNamespace: string): readonly string[] {
   return [
     `link add ${hubLink(index)} type veth peer name eth0 netns ${nodeNamespace}`,
@@ -190,7 +188,7 @@ export function plugNodeCommands(index: number, nodeNamespace: string): readonly
   ];
 }
 
-/** What `ip -batch` does in the node's namespace. Pods of other nodes are reached directly, all else by way of the hub. */
+/** Commands for `ip -batch` in the node's namespace. Pods of other nodes are reached directly, all else by way of the hub. */
 export function nodeCommands(index: number, count: number): readonly string[] {
   const others = indexes(count).filter((other) => other !== index);
   return [

@@ -4,7 +4,7 @@ import { LocalClusterError } from "../errors.ts";
 import { clusterCgroup } from "./cgroups.ts";
 import { type Bind, mountNamespaceFile, networkNamespaceFile, type Overlay } from "./network.ts";
 
-/** Where everything of one node lies. All of it is below the cluster's folder, except for the cgroups. */
+/** Where everything of one node lies. All of it is below the cluster's directory, except for the cgroups. */
 export interface NodePaths {
   readonly root: string;
   readonly networkNamespace: string;
@@ -23,7 +23,7 @@ export interface NodePaths {
   readonly kubeletConfig: string;
   /** Where kubelet's files lie on the machine. */
   readonly kubeletData: string;
-  /** The same folder as the node sees it: kubelet's `--root-dir`. */
+  /** The same directory as the node sees it: kubelet's `--root-dir`. */
   readonly kubeletRoot: string;
   readonly kubeProxyConfig: string;
   readonly podLogs: string;
@@ -71,9 +71,9 @@ export function volumesDirectory(directory: string, node: string): string {
 }
 
 /**
- * Folders of the machine in which containerd, the CNI plugins and kubelet write to paths that no setting moves (shim
+ * Directories of the machine in which containerd, the CNI plugins and kubelet write to paths that no setting moves (shim
  * sockets in /run/containerd, results in /var/lib/cni, links in /var/log/containers, the device plugins' socket in
- * /var/lib/kubelet). A folder that holds the cluster itself cannot be overlaid and is left as it is.
+ * /var/lib/kubelet). A directory that holds the cluster itself cannot be overlaid and is left as it is.
  */
 export function nodeOverlays(directory: string, name: string): readonly Overlay[] {
   return ["/run", "/var/lib", "/var/log"]
@@ -88,7 +88,7 @@ function isOverlaid(directory: string, path: string): boolean {
   return !directory.startsWith(`${path}/`);
 }
 
-/** The folders that a node sees in another place: kubelet's, unless /var/lib holds the cluster itself. */
+/** The directories that a node sees in another place: kubelet's, unless /var/lib holds the cluster itself. */
 export function nodeBinds({ kubeletData, kubeletRoot }: NodePaths): readonly Bind[] {
   return kubeletData === kubeletRoot ? [] : [{ from: kubeletData, to: kubeletRoot }];
 }
@@ -99,7 +99,7 @@ export function checkedSocket(path: string): string {
   throw new LocalClusterError(
     "PathTooLong",
     `The path ${path} is too long for a socket.`,
-    "Choose a folder with a shorter path for the cluster.",
+    "Choose a directory with a shorter path for the cluster.",
   );
 }
 
@@ -108,16 +108,16 @@ const TTRPC_SUFFIX_BYTES = 6;
 
 /** The kernel's limit for the path of a unix socket, in bytes, without the closing zero. */
 const SOCKET_PATH_LIMIT_BYTES = 107;
-/** The longest name of a socket that we make below a cluster's folder. */
+/** The longest name of a socket that we make below a cluster's directory. */
 const LONGEST_SOCKET = "etcd-stale-relay.sock";
 
-/** Throws PathTooLong when our sockets would not fit below `folder`. */
+/** Throws PathTooLong when our sockets would not fit below `directory`. */
 export function assertSocketsFit(directory: string): void {
   const lengthBytes = Buffer.byteLength(join(directory, LONGEST_SOCKET));
   if (lengthBytes <= SOCKET_PATH_LIMIT_BYTES) return;
   throw new LocalClusterError(
     "PathTooLong",
-    `The folder ${directory} is too deep: a unix socket's path may have ${SOCKET_PATH_LIMIT_BYTES} bytes, and ours would have ${lengthBytes}.`,
-    "Choose a folder with a shorter path.",
+    `The directory ${directory} is too deep: a unix socket's path may have ${SOCKET_PATH_LIMIT_BYTES} bytes, and ours would have ${lengthBytes}.`,
+    "Choose a directory with a shorter path.",
   );
 }

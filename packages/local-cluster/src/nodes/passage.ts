@@ -18,7 +18,7 @@ export interface PassageRequest {
   readonly system: System;
 }
 
-/** Makes the API server in the hub answer on a port of this machine's loopback. It need not run yet. */
+/** Makes the API server in the hub reachable on a port of this machine's loopback. It need not run yet. */
 export async function openApiPassage({ directory, port, system }: PassageRequest): Promise<Passage> {
   const socket = `unix:${checkedSocket(join(directory, "api.sock"))}`;
   return await startPair([
@@ -31,7 +31,7 @@ export async function openApiPassage({ directory, port, system }: PassageRequest
   ]);
 }
 
-/** Makes a port of this machine's loopback answer on the hub's loopback too: a webhook outside, as the API server sees it. */
+/** Makes a port of this machine's loopback reachable on the hub's loopback too: a webhook outside, as the API server sees it. */
 export async function openHostPassage({ directory, port, system }: PassageRequest): Promise<Passage> {
   const socket = `unix:${checkedSocket(join(directory, `host-${port}.sock`))}`;
   return await startPair([

@@ -6,8 +6,8 @@ import type { Socket } from "node:net";
 import { parsePodTarget } from "./relay-endpoint.ts";
 
 /**
- * Entry point of the way to pods: `node pod-relay.ts <unix socket>`, run in the hub. It answers HTTP's CONNECT to addresses of pods and
- * Services, and nothing else. A unix socket is reached from every network namespace, and by whom its folder lets in.
+ * Entry point of the way to pods: `node pod-relay.ts <unix socket>`, run in the hub. It serves HTTP's CONNECT to addresses of pods and
+ * Services, and nothing else. A unix socket is reached from every network namespace, and by whom its directory lets in.
  */
 const [path] = process.argv.slice(2);
 if (path === undefined) throw new Error("the way to pods needs a path for its socket");

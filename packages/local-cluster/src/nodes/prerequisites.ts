@@ -8,12 +8,11 @@ import { type System, toolPath } from "../system/system.ts";
 import { cgroupHierarchies } from "./cgroups.ts";
 import { type ToolResult, tryTool } from "./run-tool.ts";
 
-/** What the machine offers to real nodes. */
 export interface MachineFacts {
   readonly isRoot: boolean;
   /** Tools of `NODE_TOOLS` that are not on the search path. */
   readonly missingTools: readonly string[];
-  /** Folder that holds all CNI plugins we use, if there is one. */
+  /** Directory that holds all CNI plugins we use, if there is one. */
   readonly cniPluginDirectory: string | undefined;
   readonly hasStaticBusybox: boolean;
   /** Of `KERNEL_FEATURES`, those that were tried in vain. Empty when they could not be tried: only root can. */
@@ -47,7 +46,7 @@ const NODE_TOOLS: Readonly<Record<string, string>> = {
 /** CNI plugins that put pods into the network. */
 const CNI_PLUGINS: readonly string[] = ["bridge", "host-local", "loopback"];
 
-/** What the kernel must be able to do, in our words. */
+/** Required kernel features, in our words. */
 const KERNEL_FEATURES: Readonly<Record<string, string>> = {
   bridge: "network bridges",
   cgroup: "writable cgroups",
@@ -72,7 +71,7 @@ export function missingPrerequisites(facts: MachineFacts): readonly MissingPrere
   ];
 }
 
-/** One message for the person: what is missing, what to do, and what happens instead. */
+/** One message for the user: what is missing, what to do, and what happens instead. */
 export function describeMissing(missing: readonly MissingPrerequisite[]): string {
   const packages = packagesOf(missing);
   const remedies = missing.filter(({ packageName }) => packageName === undefined).map(({ remedy }) => remedy);
@@ -85,7 +84,6 @@ export function packagesOf(missing: readonly MissingPrerequisite[]): readonly st
   return [...new Set(missing.flatMap(({ packageName }) => packageName ?? []))].toSorted();
 }
 
-/** What a person types to install packages. */
 export function installCommand(packages: readonly string[]): string {
   return `apt-get install ${packages.join(" ")}`;
 }
@@ -94,7 +92,7 @@ function missingPackage(what: string, packageName: string): MissingPrerequisite 
   return { what, remedy: installCommand([packageName]), packageName };
 }
 
-/** Looks at what the machine offers to real nodes. Changes nothing; what it tries, it tries in namespaces that end with it. */
+/** Probes the machine for real nodes. Changes nothing; what it tries, it tries in namespaces that end with it. */
 export async function probeMachine(parentDirectory: string, system: System): Promise<MachineFacts> {
   const isRoot = process.getuid?.() === 0;
   const missingTools = Object.keys(NODE_TOOLS).filter((tool) => !isOnPath(tool, system));
@@ -108,13 +106,15 @@ export async function probeMachine(parentDirectory: string, system: System): Pro
   };
 }
 
-/** The folder that holds all CNI plugins we use, if there is one. */
+/** The directory that holds all CNI plugins we use, if there is one. */
 export function findCniPluginDirectory(): string | undefined {
-  return CNI_FOLDERS.find((directory) => CNI_PLUGINS.every((plugin) => existsSync(join(directory, plugin))));
+  return CNI_DIRECTORIES.find((directory) =>
+    CNI_PLUGINS.every((plugin) => existsSync(join(directory, plugin))),
+  );
 }
 
 /** Where distributions put CNI plugins. */
-const CNI_FOLDERS = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
+const CNI_DIRECTORIES = ["/usr/lib/cni", "/opt/cni/bin", "/usr/libexec/cni"];
 
 async function tryFeatures(parentDirectory: string, system: System): Promise<readonly string[]> {
   const name = `.probe-${system.randomHex(4)}`;
@@ -158,7 +158,7 @@ function canMakeCgroup(name: string): boolean {
       rmdirSync(join(hierarchy, name));
     }
   } catch {
-    // Read-only or forbidden: the answer is no, whatever the reason.
+    // Read-only or forbidden: the response is no, whatever the reason.
     return false;
   }
   return hierarchies.length > 0;
@@ -175,12 +175,11 @@ function isExecutable(path: string): boolean {
     accessSync(path, constants.X_OK);
     return true;
   } catch {
-    // Not there or not ours to run: the next folder of the search path may have it.
+    // Not there or not ours to run: the next directory of the search path may have it.
     return false;
   }
 }
 
-/** What is to be installed, and who is notified. */
 export interface InstallRequest {
   readonly missing: readonly MissingPrerequisite[];
   readonly report: ProgressReport;
@@ -189,7 +188,7 @@ export interface InstallRequest {
 
 /**
  * Installs with apt what packages can bring. Does nothing without root, without apt-get, or when no package is missing: the
- * caller looks again and tells the person what is left.
+ * caller checks again and reports what is still missing.
  */
 export async function installPrerequisites({ missing, report, system }: InstallRequest): Promise<void> {
   const packages = packagesOf(missing);

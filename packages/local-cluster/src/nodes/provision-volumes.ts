@@ -36,7 +36,7 @@ export interface SeenVersions {
   readonly volumes: string;
 }
 
-/** Looks at all claims and volumes once and does what is to be done. Returns what it has seen, to wait for changes from there. */
+/** Reads all claims and volumes once and acts. Returns the resourceVersions, to wait for changes from there. */
 export async function provisionVolumes(directory: string, api: ApiClient): Promise<SeenVersions> {
   const claims = claimList.parse(await read("/api/v1/persistentvolumeclaims", api));
   const volumes = volumeList.parse(await read("/api/v1/persistentvolumes", api));
@@ -46,7 +46,7 @@ export async function provisionVolumes(directory: string, api: ApiClient): Promi
   return { claims: claims.metadata.resourceVersion, volumes: volumes.metadata.resourceVersion };
 }
 
-/** Its folder may be written by everybody: who runs in the pod is not known here. */
+/** Any user may write its directory: the pod's user is not known here. */
 async function makeVolume(directory: string, volume: VolumeToMake, api: ApiClient): Promise<void> {
   const path = join(volumesDirectory(directory, volume.node), volume.volumeName);
   mkdirSync(path, { recursive: true });
@@ -68,12 +68,12 @@ async function read(path: string, api: ApiClient): Promise<unknown> {
 
 function expectSuccess(response: ApiResponse): ApiResponse {
   if (response.status < 300 || response.status === 404) return response;
-  throw new Error(`the API server answered ${response.status}: ${response.body.slice(0, 300)}`);
+  throw new Error(`the API server responded ${response.status}: ${response.body.slice(0, 300)}`);
 }
 
 const annotations = z.record(z.string(), z.string()).optional();
 
-/** The parts of a PersistentVolumeClaim that provisioning looks at. */
+/** The parts of a PersistentVolumeClaim that provisioning reads. */
 export const claimSchema = z.object({
   metadata: z.object({
     name: z.string(),
@@ -91,7 +91,7 @@ export const claimSchema = z.object({
   }),
 });
 
-/** The parts of a PersistentVolume that provisioning looks at. */
+/** The parts of a PersistentVolume that provisioning reads. */
 export const volumeSchema = z.object({
   metadata: z.object({ name: z.string(), annotations, deletionTimestamp: z.string().optional() }),
   spec: z.object({
@@ -122,10 +122,10 @@ export interface VolumeToMake {
   readonly node: string;
 }
 
-/** What is to be done: level-triggered, from what there is now. */
+/** Actions: level-triggered, from the present state. */
 export interface VolumePlan {
   readonly make: readonly VolumeToMake[];
-  /** Volumes whose claim is gone and whose data goes with it. */
+  /** Volumes whose claim no longer exists and whose data goes with it. */
   readonly remove: readonly Volume[];
 }
 

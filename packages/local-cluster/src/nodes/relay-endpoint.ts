@@ -15,7 +15,7 @@ export function parseRelayEndpoint(text: string): RelayEndpoint {
   throw new Error(`"${text}" is neither tcp:host:port nor unix:/path`);
 }
 
-/** What a relay writes to its log once it accepts connections; with its pid, because the log may be that of an earlier one too. */
+/** Line that a relay writes to its log once it accepts connections; with its pid, because the log may be that of an earlier one too. */
 export function listeningLine(pid: number): string {
   return `relay ${pid} is listening`;
 }

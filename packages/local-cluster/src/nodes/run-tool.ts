@@ -22,7 +22,7 @@ export interface ToolResult {
   readonly stderr: string;
 }
 
-/** Runs a tool; throws with what it said unless it ended well. Returns its standard output. */
+/** Runs a tool; throws with its output unless it succeeded. Returns its standard output. */
 export async function runTool(request: ToolRequest, system: System): Promise<string> {
   const { code, stdout, stderr } = await tryTool(request, system);
   if (code === 0) return stdout;

@@ -18,11 +18,11 @@ createServer({ allowHalfOpen: true }, (near) => {
   forward(near, far);
   forward(far, near);
 }).listen(listen, () => {
-  // Whoever started it may be in another network namespace, where the port cannot be tried.
+  // The launcher may be in another network namespace, where the port cannot be tried.
   process.stdout.write(`${listeningLine(process.pid)}\n`);
 });
 
-/** Passes on bytes and the end of them; the other direction may go on. A broken side breaks the other. */
+/** Passes on bytes and the end of them; the other direction may continue. A broken side breaks the other. */
 function forward(from: Socket, to: Socket): void {
   from.on("error", () => to.destroy());
   from.on("close", (hadError) => hadError && to.destroy());

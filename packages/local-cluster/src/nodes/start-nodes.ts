@@ -45,7 +45,6 @@ export async function openHub(directory: string, system: System): Promise<Hub> {
   return { networkNamespace: await makeHub(directory, system), address: HUB_ADDRESS };
 }
 
-/** What nodes are started with. */
 export interface NodesOptions extends NodeEnvironment {
   readonly nodes: readonly NodeSpec[];
   readonly corednsPath: string;
@@ -92,7 +91,7 @@ async function startNameServer({
   await server.ready(signal);
 }
 
-/** A node as it is asked for. */
+/** A node as it is requested. */
 export interface NodeSpec {
   readonly name: string;
   /** Value of the label topology.kubernetes.io/zone. */
@@ -132,11 +131,11 @@ export interface NodeHandle {
   readonly kubelet: ComponentHandle;
   readonly containerd: ComponentHandle;
   readonly kubeProxy: ComponentHandle;
-  /** Pulls the node's network cable: it goes on running, and nobody can reach it. */
+  /** Pulls the node's network cable: it continues running, and no one can reach it. */
   cutOff(): Promise<void>;
   /** Plugs the cable in again. */
   restore(): Promise<void>;
-  /** Makes an image known to the node: an OCI layout, as a folder or as an archive. */
+  /** Makes an image known to the node: an OCI layout, as a directory or as an archive. */
   importImage(layout: string): Promise<void>;
 }
 
@@ -146,7 +145,6 @@ export interface NodeBinaries {
   readonly "kube-proxy": string;
 }
 
-/** What all nodes of a cluster have in common. */
 export interface NodeEnvironment {
   readonly directory: string;
   readonly binaries: NodeBinaries;

@@ -8,12 +8,12 @@ import { realSystem } from "../system/system.ts";
 import { provisionVolumes } from "./provision-volumes.ts";
 
 /**
- * Entry point of the volume provisioner: `node volume-provisioner.ts <folder> <access file>`. Makes a volume for each claim
- * of the default StorageClass once its pod has a node, and removes it with its data when the claim is gone.
+ * Entry point of the volume provisioner: `node volume-provisioner.ts <directory> <access file>`. Makes a volume for each claim
+ * of the default StorageClass once its pod has a node, and removes it with its data when the claim no longer exists.
  */
 const [directory, accessFile] = process.argv.slice(2);
 if (directory === undefined || accessFile === undefined)
-  throw new Error("the provisioner needs the cluster's folder and a file that says how to reach it");
+  throw new Error("the provisioner needs the cluster's directory and a file that says how to reach it");
 const access = z
   .object({ server: z.string(), caPem: z.string(), token: z.string() })
   .parse(JSON.parse(readFileSync(accessFile, "utf8")));
@@ -34,7 +34,7 @@ for (;;) {
       ),
     ]);
     change.abort();
-    // A claim and its volume change several times in a row: one look afterwards is enough.
+    // A claim and its volume change several times in a row: one read afterwards is enough.
     await realSystem.sleep(100);
   } catch (error) {
     // The API server is away or being restarted: its log is ours, and we try again for as long as the cluster lives.

@@ -13,7 +13,7 @@ export interface CertificateFiles {
   readonly keyPath: string;
 }
 
-/** Everything that says who is who in one cluster, written below its folder. */
+/** Everything that says who is who in one cluster, written below its directory. */
 export interface ClusterCredentials {
   readonly caPem: string;
   readonly caFiles: CertificateFiles;
@@ -36,7 +36,7 @@ export interface ServingNames {
   readonly ipAddresses: readonly string[];
 }
 
-/** Makes a new authority, the administrator's token and the API server's own certificates below `folder`/pki. */
+/** Makes a new CA, the administrator's token and the API server's own certificates below `directory`/pki. */
 export async function createCredentials(directory: string, system: System): Promise<ClusterCredentials> {
   const pki = join(directory, "pki");
   mkdirSync(pki, { recursive: true, mode: 0o700 });
@@ -79,8 +79,8 @@ function newServiceAccountKey(): string {
 
 async function issueTo(
   stem: string,
-  issuer: CertificateAuthority,
-  request: Parameters<CertificateAuthority["issue"]>[0],
+  issuer: ClusterCa,
+  request: Parameters<ClusterCa["issue"]>[0],
 ): Promise<CertificateFiles> {
   return writePair(stem, await issuer.issue(request));
 }
@@ -114,15 +114,12 @@ export interface IssuedRequest {
 }
 
 /** Signs certificates for one cluster; the key never leaves its directory. */
-export interface CertificateAuthority extends CertifiedKey {
+export interface ClusterCa extends CertifiedKey {
   issue(request: IssuedRequest): Promise<CertifiedKey>;
 }
 
 /** Makes a self-signed P-256 CA that is valid from a minute ago for ten years, as are the certificates it issues. */
-export async function createCa(
-  commonName: string,
-  system: System = realSystem,
-): Promise<CertificateAuthority> {
+export async function createCa(commonName: string, system: System = realSystem): Promise<ClusterCa> {
   // A certificate with its issuer's name would be taken for self-signed.
   const ca = await issueCa({ subject: { commonName: `${commonName} authority` }, ...termsOf(system) });
   return {
@@ -147,7 +144,7 @@ function termsOf(system: System): Pick<Parameters<typeof issueCa>[0], "serial" |
 
 const tenYearsMs = 10 * 365 * 24 * 3600 * 1000;
 
-/** What a kubeconfig says: where the API server is, which authority vouches for it, and who we are. */
+/** Content of a kubeconfig: where the API server is, which CA vouches for it, and who we are. */
 export interface KubeconfigContent {
   readonly server: string;
   readonly caPem: string;

@@ -6,13 +6,12 @@ import { dirname, join } from "node:path";
 import { type System, toolPath } from "../system/system.ts";
 import { identifyProcess, isAlive, type ProcessIdentity } from "./process-identity.ts";
 
-/** What to run, and where its record and its log go. */
 export interface LaunchRequest {
   /** Name of the record and of the log file, e.g. `kube-apiserver`. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The cluster's folder: the record goes to `pids/`, the log to `logs/`. */
+  /** The cluster's directory: the record goes to `pids/`, the log to `logs/`. */
   readonly directory: string;
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Network namespace to enter first (a file made by `unshare --net=`). */
@@ -30,13 +29,13 @@ export interface RunningProcess {
   isRunning(): boolean;
   /** Sends the signal if, and only if, the pid is still this process. */
   signal(signal: NodeJS.Signals): void;
-  /** Resolves once the process is gone; false when `timeoutMs` passed first. */
+  /** Resolves once the process no longer exists; false when `timeoutMs` passed first. */
   gone(timeoutMs: number): Promise<boolean>;
 }
 
 /**
  * Writes its own pid and start time to the record before it becomes the command, so that there is no moment at which the
- * command runs without being on record: a launcher may be killed right after fork. The record's folder gone means that the
+ * command runs without being on record: a launcher may be killed right after fork. A deleted directory of the record means that the
  * cluster is being destroyed, and then nothing is started.
  */
 const RECORD_THEN_EXEC = `

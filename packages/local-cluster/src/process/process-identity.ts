@@ -55,18 +55,18 @@ function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {
-    // ENOENT or ESRCH: the process is gone, which is the answer.
+    // ENOENT or ESRCH: the process has ended.
     return undefined;
   }
 }
 
-/** A process that a cluster's folder has on record. */
+/** A process that a cluster's directory has on record. */
 export interface RecordedProcess {
   readonly name: string;
   readonly identity: ProcessIdentity;
 }
 
-/** Everything on record below `folder`, dead or alive. A record that was cut off belongs to a process that never ran. */
+/** Everything on record below `directory`, dead or alive. A record that was cut off belongs to a process that never ran. */
 export function readRecords(directory: string): readonly RecordedProcess[] {
   return listIfThere(join(directory, "pids")).flatMap((file) => {
     const identity = parseStatLine(readFileSync(join(directory, "pids", file), "utf8"));
@@ -75,7 +75,7 @@ export function readRecords(directory: string): readonly RecordedProcess[] {
 }
 
 /**
- * Ends every recorded process that still is the one on record, until a look finds none alive: a process may put itself on
+ * Ends every recorded process that still is the one on record, until a check finds none alive: a process may put itself on
  * record while we end the others. A stranger that took over a recorded pid has another start time and is left alone.
  */
 export async function endRecorded(directory: string, system: System): Promise<void> {

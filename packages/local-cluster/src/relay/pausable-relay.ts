@@ -1,7 +1,7 @@
 import { connect, createServer } from "node:net";
 import type { Server, Socket } from "node:net";
 
-/** Passes bytes between unix sockets and can be asked to hold them: what is behind it goes stale without noticing. */
+/** Passes bytes between unix sockets and can be paused: what is behind it goes stale without noticing. */
 export interface PausableRelay extends AsyncDisposable {
   readonly socketPath: string;
   /** From here on not a byte passes in either direction; connections stay open. */

@@ -47,9 +47,9 @@ export function isFileError(error: unknown): boolean {
   );
 }
 
-/** The search path with the usual folders: a plain `su` leaves the administrator's out, and a guardian has none at all. */
+/** The search path with the usual directories: a plain `su` leaves the administrator's out, and a guardian has none at all. */
 export function toolPath(system: System): string {
-  return [system.env["PATH"] ?? "", ...USUAL_FOLDERS].filter(Boolean).join(":");
+  return [system.env["PATH"] ?? "", ...USUAL_DIRECTORIES].filter(Boolean).join(":");
 }
 
-const USUAL_FOLDERS = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+const USUAL_DIRECTORIES = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];

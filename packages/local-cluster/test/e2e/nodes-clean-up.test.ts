@@ -13,7 +13,7 @@ import { identifyProcess } from "../../src/process/process-identity.ts";
 import { eventually } from "../integration/eventually.ts";
 import { apply, idlePod, mountingDaemonSet, untilExec, untilPodReady, watchingPod } from "./workloads.ts";
 
-/** Everything on the machine that names the cluster's folder: processes, mounts, cgroups. */
+/** Everything on the machine that names the cluster's directory: processes, mounts, cgroups. */
 function traces(directory: string, name: string): readonly string[] {
   const processes = readdirSync("/proc")
     .filter((entry) => /^\d+$/.test(entry) && identifyProcess(Number(entry)) !== undefined)

@@ -86,9 +86,9 @@ describe.runIf(hasRealNodes())("a cluster with one real node", () => {
     await using local = await pods.localPort(service);
     const reply = await fetch(`http://127.0.0.1:${local.port}/index.html`);
     expect(await reply.text()).toBe("hello\n");
-    await expect(pods.dial({ ...pod, port: 8081 })).rejects.toThrow("nobody answers");
-    // The API server's own address would let in whoever reaches the socket.
-    await expect(pods.dial({ host: "172.30.0.1", port: 6443 })).rejects.toThrow("nobody answers");
+    await expect(pods.dial({ ...pod, port: 8081 })).rejects.toThrow("no one answers");
+    // The API server's own address would let in a client that reaches the socket.
+    await expect(pods.dial({ host: "172.30.0.1", port: 6443 })).rejects.toThrow("no one answers");
   });
 
   test("[local-cluster/LC-26] a pod reaches neither this machine nor any network behind it", async () => {
@@ -140,7 +140,7 @@ describe.runIf(hasRealNodes())("a cluster with one real node", () => {
   });
 });
 
-/** What a server answers when it is asked from the network namespace of the API server. */
+/** What a server answers when it is queried from the network namespace of the API server. */
 async function requestFromApiServer(cluster: LocalCluster, url: string): Promise<string> {
   const script = `require("node:http").get("${url}", (response) => response.pipe(process.stdout))`;
   const inside = [`--net=${cluster.directory}/ns/hub.net`, "--", process.execPath, "-e", script];

@@ -44,7 +44,7 @@ export function idlePod(name: string): Manifest {
 
 const pluginsVolume = { name: "plugins", hostPath: { path: PLUGINS, type: "DirectoryOrCreate" } };
 
-/** A DaemonSet as CSI drivers have it: it mounts a file system below kubelet's folder, to be seen by everybody on the node. */
+/** A DaemonSet as CSI drivers have it: it mounts a file system below kubelet's directory, to be seen by all clients on the node. */
 export function mountingDaemonSet(name: string): Manifest {
   const directory = `${PLUGINS}/example/mnt`;
   const script = `mkdir -p ${directory}; mount -t tmpfs none ${directory}; echo hello > ${directory}/greeting; exec sleep infinity`;
@@ -69,7 +69,7 @@ export function mountingDaemonSet(name: string): Manifest {
   };
 }
 
-/** A pod that sees at `/plugins` what others mount below kubelet's folder of plugins. */
+/** A pod that sees at `/plugins` what others mount below kubelet's directory of plugins. */
 export function watchingPod(name: string): Manifest {
   const container = {
     name: "idle",

@@ -7,7 +7,7 @@ const report: ProgressReport = (event) => {
   process.stdout.write(`${describeProgress(event)}\n`);
 };
 
-// A resolver in a process of its own, for tests that kill it or run two at once: resolves etcd from the folder of Go modules
+// A resolver in a process of its own, for tests that kill it or run two at once: resolves etcd from the directory of Go modules
 // given as argument, writes progress and then the path, or the code of the error, to standard output.
 const goDirectory = process.argv[2] ?? "";
 try {

@@ -17,13 +17,13 @@ export interface Workshop extends AsyncDisposable {
   /** What was reported so far, as lines. */
   readonly lines: readonly string[];
   resolve(request: Partial<BinariesRequest>, env?: Readonly<Record<string, string>>): Promise<Binaries>;
-  /** Everything in the cache folder of the project, sorted. */
+  /** Everything in the cache directory of the project, sorted. */
   cacheContent(project: string): Promise<readonly string[]>;
-  /** Puts an executable script into a folder of its own and returns a PATH that finds it first. */
+  /** Puts an executable script into a directory of its own and returns a PATH that finds it first. */
   script(name: string, text: string): Promise<string>;
 }
 
-/** Opens a workshop below the system's temporary folder. */
+/** Opens a workshop below the system's temporary directory. */
 export async function openWorkshop(): Promise<Workshop> {
   const directory = await mkdtemp(join(tmpdir(), "qm-assets-"));
   const goDirectory = join(directory, "go");
@@ -80,7 +80,7 @@ export async function failureOf(promise: Promise<unknown>): Promise<LocalCluster
 
 const PROGRAM_GO_VERSION = "1.24";
 
-/** The real versions' modules replaced by a folder beside them: no download, no go.sum, the same commands. */
+/** The real versions' modules replaced by a directory beside them: no download, no go.sum, the same commands. */
 async function writeModules(goDirectory: string): Promise<void> {
   await writeModule(join(goDirectory, "etcd"), "go.etcd.io/etcd/server/v3 v3.9.9", {
     ".": 'println("etcd")',

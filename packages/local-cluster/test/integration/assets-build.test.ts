@@ -12,7 +12,7 @@ test("builds what is missing, one module at a time, and builds nothing the secon
   const binaries = await workshop.resolve({ components });
   expect(binaries.version).toBe("v1.99.1");
   for (const name of components) expect(say(binaries.path(name))).toBe(name);
-  // Both lines of work begin at once, so either may be the first.
+  // Both lines of work begin together, so either may be the first.
   expect(workshop.lines).toContainEqual(
     expect.stringMatching(/^building kube-apiserver, kubectl v1\.99\.1 \((?:1-2|2-3) of 3\), about 5:35$/),
   );
@@ -41,7 +41,7 @@ test("[local-cluster/LC-04] without Go, network and cache one error lists what w
     expect.stringMatching(/^ {2}- the cache \(.*\): has no (kubectl|etcd)$/),
     expect.stringMatching(/^ {2}- the official release of .*: 127\.0\.0\.1:1 cannot be reached$/),
     "  - a build from Go modules: Go is not installed (no `go` on PATH)",
-    " Install Go 1.24 or newer, or name a folder that holds the binaries in QM_KUBE_ASSETS, or allow access to the release sites.",
+    " Install Go 1.24 or newer, or name a directory that holds the binaries in QM_KUBE_ASSETS, or allow access to the release sites.",
   ]);
   expect(realSystem.nowMs() - started).toBeLessThan(10_000);
 });
@@ -75,7 +75,7 @@ test("a full disk under Go is reported as such", async () => {
   expect(error.code).toBe("StateFolderFull");
 });
 
-test("a cache folder that cannot be made is reported as such", async () => {
+test("a cache directory that cannot be made is reported as such", async () => {
   await using workshop = await openWorkshop();
   const file = join(workshop.directory, "file");
   await writeFile(file, "");

@@ -13,7 +13,7 @@ const resolver = join(import.meta.dirname, "asset-resolver.ts");
 
 test("[local-cluster/LC-02] a build killed half-way leaves nothing that is taken for a binary, and the next run builds again", async () => {
   await using workshop = await openWorkshop();
-  // An empty compile cache makes the build last for seconds, so that it is certain to be under way when it is killed.
+  // An empty compile cache makes the build last for seconds, so that it is certain to be in progress when it is killed.
   const child = startResolver(workshop, { GOCACHE: join(workshop.directory, "empty-go-cache") });
   await until("a compiler runs", async () => (await compilersOf(workshop)).length > 0);
   child.kill("SIGKILL");
@@ -49,7 +49,7 @@ test("[local-cluster/LC-02] a run killed while Go writes the program never has t
   expect(await workshop.cacheContent("etcd")).toEqual(["etcd", "etcd.seal.json"]);
 });
 
-test("an aborted build ends its compilers at once and clears its work away", async () => {
+test("an aborted build ends its compilers immediately and clears its work away", async () => {
   await using workshop = await openWorkshop();
   const stop = new AbortController();
   const reason = new Error("enough");
@@ -65,7 +65,7 @@ test("an aborted build ends its compilers at once and clears its work away", asy
   expect(await workshop.cacheContent("etcd")).toEqual([]);
 });
 
-test("two resolvers at once build once: the second waits and takes what the first has made", async () => {
+test("two resolvers at the same time build once: the second waits and takes what the first has made", async () => {
   await using workshop = await openWorkshop();
   const slow = `#!/bin/sh\n[ "$1" = build ] && sleep 3\nexec ${realGo()} "$@"\n`;
   const path = await workshop.script("go", slow);
@@ -106,14 +106,14 @@ const damages = [
   },
 ];
 test.each(damages)(
-  "a $name binary in the cache is found out, told in one sentence and made anew",
+  "a $name binary in the cache is found out, told in one sentence and made again",
   async ({ harm, want }) => {
     await using workshop = await openWorkshop();
     await harm((await workshop.resolve({})).path("etcd"));
     const before = workshop.lines.length;
     const binaries = await workshop.resolve({});
     expect(workshop.lines[before]).toMatch(
-      /^etcd in the cache is broken \(.*\); it was removed and is made anew$/,
+      /^etcd in the cache is broken \(.*\); it was removed and is created again$/,
     );
     expect(workshop.lines[before]).toMatch(want);
     expect(say(binaries.path("etcd"))).toBe("etcd");
@@ -144,7 +144,7 @@ async function outputOf(child: ChildProcess): Promise<string> {
   return text;
 }
 
-/** Pids of processes whose temporary folder lies in the workshop: Go hands it on to every compiler it starts. */
+/** Pids of processes whose temporary directory lies in the workshop: Go hands it on to every compiler it starts. */
 async function compilersOf(workshop: Workshop): Promise<readonly string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const commands = await Promise.all(

@@ -5,19 +5,19 @@ import { expect, test } from "vitest";
 
 import { failureOf, openWorkshop, say } from "./asset-workshop.ts";
 
-test("[local-cluster/LC-03] QM_KUBE_ASSETS that lacks one binary gives one error naming the folder and the missing file", async () => {
+test("[local-cluster/LC-03] QM_KUBE_ASSETS that lacks one binary gives one error naming the directory and the missing file", async () => {
   await using workshop = await openWorkshop();
   const directory = await directoryWith(workshop.directory, ["etcd", "kubectl"]);
   const request = { components: ["etcd", "kube-apiserver", "kubectl"] } as const;
   const error = await failureOf(workshop.resolve(request, { QM_KUBE_ASSETS: directory }));
   expect(error.code).toBe("AssetMissing");
   expect(error.message).toBe(
-    `The folder ${directory}, named by QM_KUBE_ASSETS, lacks kube-apiserver (as an executable file). ` +
+    `The directory ${directory}, named by QM_KUBE_ASSETS, lacks kube-apiserver (as an executable file). ` +
       "Put it there, or unset QM_KUBE_ASSETS to have the binaries fetched or built.",
   );
 });
 
-test("[local-cluster/LC-03] a file that cannot be executed, and a folder of that name, count as missing", async () => {
+test("[local-cluster/LC-03] a file that cannot be executed, and a directory of that name, count as missing", async () => {
   await using workshop = await openWorkshop();
   const directory = await directoryWith(workshop.directory, ["etcd"]);
   await chmod(join(directory, "etcd"), 0o644);
@@ -28,7 +28,7 @@ test("[local-cluster/LC-03] a file that cannot be executed, and a folder of that
   expect(error.message).toContain("lacks etcd, kubectl");
 });
 
-test("[local-cluster/LC-03] a folder that does not exist is named as well", async () => {
+test("[local-cluster/LC-03] a directory that does not exist is named as well", async () => {
   await using workshop = await openWorkshop();
   const error = await failureOf(workshop.resolve({}, { QM_KUBE_ASSETS: "/nonexistent/folder" }));
   expect(error.code).toBe("AssetMissing");

@@ -93,7 +93,7 @@ test("builds when a download breaks off, and does not turn to that site again", 
   expect(site.requests.filter((request) => request.includes("kubectl"))).toEqual([]);
 });
 
-test("asks nobody when QM_ASSETS_OFFLINE is set", async () => {
+test("asks no one when QM_ASSETS_OFFLINE is set", async () => {
   await using workshop = await openWorkshop();
   await using site = await openSite({});
   await workshop.resolve({}, { QM_RELEASE_MIRROR: site.url });

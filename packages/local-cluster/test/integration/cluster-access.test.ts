@@ -45,7 +45,7 @@ describe("a running control plane", () => {
     return { status: reply.status, object: JSON.parse(reply.body) as Record<string, unknown> };
   }
 
-  test("[local-cluster/LC-10] answers 401 to nobody and to a token of another cluster", async () => {
+  test("[local-cluster/LC-10] answers 401 to no one and to a token of another cluster", async () => {
     await using other = await startLocalCluster();
     expect(await as(undefined, "/api/v1/namespaces")).toBe(401);
     expect(await as(other.admin.token, "/api/v1/namespaces")).toBe(401);

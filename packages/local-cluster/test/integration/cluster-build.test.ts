@@ -22,7 +22,7 @@ const ALL = [
 const BUILT: readonly (typeof ALL)[number][] =
   process.env["QM_CAMPAIGN"] === "1" ? ALL : ["etcd", "kube-scheduler"];
 
-/** A folder with the programs that are not to be built. */
+/** A directory with the programs that are not to be built. */
 async function namedDirectory(parent: string): Promise<string> {
   const directory = join(parent, "named");
   mkdirSync(directory);

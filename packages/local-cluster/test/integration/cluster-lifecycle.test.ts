@@ -20,7 +20,7 @@ interface Launched {
   readonly guardianPid: number;
 }
 
-/** A folder for clusters that no other test looks at. */
+/** A directory for clusters that no other test looks at. */
 function clustersDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
@@ -45,14 +45,14 @@ const alive = (pids: readonly number[]): readonly number[] =>
 async function untilNothingIsLeft({ directory, pids }: Launched): Promise<void> {
   await eventually(
     () => (alive(pids).length === 0 && !existsSync(directory) ? true : undefined),
-    () => `processes ${alive(pids).join(", ")}, folder ${existsSync(directory)}`,
+    () => `processes ${alive(pids).join(", ")}, directory ${existsSync(directory)}`,
   );
 }
 
 const SIGNALS: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGKILL"];
 
 describe("the life of a cluster", () => {
-  test("[local-cluster/LC-05] keeps two clusters apart: ports, authorities, folders, objects", async () => {
+  test("[local-cluster/LC-05] keeps two clusters apart: ports, CAs, directories, objects", async () => {
     await using one = await startLocalCluster();
     await using two = await startLocalCluster();
     expect(

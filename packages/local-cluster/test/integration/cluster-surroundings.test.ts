@@ -10,7 +10,7 @@ import { measureUsage } from "../../src/cluster/local-cluster.ts";
 import { startLocalCluster } from "../../src/index.ts";
 import { processesMentioning } from "./processes.ts";
 
-/** A temporary folder. */
+/** A temporary directory. */
 function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "qm-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
@@ -33,7 +33,7 @@ describe("broken environment", () => {
     expect(readdirSync(parent.path)).toEqual([]);
   });
 
-  test("[local-cluster/LC-16] names a state folder that cannot be made", async () => {
+  test("[local-cluster/LC-16] names a state directory that cannot be made", async () => {
     using parent = temporaryDirectory();
     const file = join(parent.path, "a-file");
     writeFileSync(file, "");
@@ -44,7 +44,7 @@ describe("broken environment", () => {
   });
 
   test.runIf(isRoot)(
-    "[local-cluster/LC-16] says that the state folder is full and leaves nothing running",
+    "[local-cluster/LC-16] says that the state directory is full and leaves nothing running",
     async () => {
       using parent = temporaryDirectory();
       const small = join(parent.path, "small");
@@ -64,7 +64,7 @@ describe("broken environment", () => {
     },
   );
 
-  test("refuses a folder whose sockets would not fit, before anything is started", async () => {
+  test("refuses a directory whose sockets would not fit, before anything is started", async () => {
     using parent = temporaryDirectory();
     const deep = join(parent.path, "d".repeat(90));
     await expect(startLocalCluster({ parentDirectory: deep })).rejects.toMatchObject({ code: "PathTooLong" });

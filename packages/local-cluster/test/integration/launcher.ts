@@ -1,6 +1,6 @@
 import { startLocalCluster } from "../../src/index.ts";
 
-/** A program of its own that starts a cluster below the given folder, says so, and then only waits to be ended. */
+/** A program of its own that starts a cluster below the given directory, says so, and then only waits to be ended. */
 const [parentDirectory, name] = process.argv.slice(2);
 const cluster = await startLocalCluster({
   ...(parentDirectory === undefined ? {} : { parentDirectory }),

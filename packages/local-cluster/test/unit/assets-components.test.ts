@@ -70,7 +70,7 @@ describe("cacheKey", () => {
     expect(key).toMatch(/^kubernetes-v1\.36\.3-[0-9a-f]{12}-linux-amd64$/);
   });
 
-  test("stays the same for the same recipe in another folder", () => {
+  test("stays the same for the same recipe in another directory", () => {
     expect(cacheKey({ ...kubernetes, directory: "/elsewhere" }, platform)).toBe(key);
   });
 

@@ -31,7 +31,7 @@ describe("describeProgress", () => {
       want: "building kube-apiserver v1.36.3 (1 of 5), about 5:00, next: kubectl",
     },
     {
-      name: "several that are built at once",
+      name: "several that are built in parallel",
       given: {
         kind: "started",
         step: { ...step, others: ["kubectl", "kube-proxy"], next: "etcd", expectedSeconds: 340 },

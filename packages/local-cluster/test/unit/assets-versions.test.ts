@@ -20,7 +20,7 @@ describe("chooseKubernetes", () => {
     readonly given: string | undefined;
     readonly want: string;
   }[] = [
-    { name: "takes the newest when nothing is asked for", given: undefined, want: "v1.36.3" },
+    { name: "takes the newest when nothing is requested", given: undefined, want: "v1.36.3" },
     { name: "takes a minor", given: "1.35", want: "v1.35.4" },
     { name: "takes a minor with a v", given: "v1.34", want: "v1.34.4" },
     { name: "takes an exact version", given: "1.35.4", want: "v1.35.4" },
@@ -40,7 +40,7 @@ describe("chooseKubernetes", () => {
   });
 });
 
-test("the package brings three successive minors, the newest first, each in the folder of its name", async () => {
+test("the package brings three successive minors, the newest first, each in the directory of its name", async () => {
   const modules = await readKubernetesModules(ownModules);
   const minors = modules.map(({ version }) => Number(version.split(".")[1]));
   const newest = minors[0] ?? 0;

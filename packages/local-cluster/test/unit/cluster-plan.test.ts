@@ -47,7 +47,7 @@ describe("a cluster's plan", () => {
   });
 });
 
-describe("who answers for a folder", () => {
+describe("who answers for a directory", () => {
   const launcher = identifyProcess(process.pid) ?? { pid: 0, startTicks: "" };
   const dead = { pid: process.pid, startTicks: "1" };
   test.each<{ readonly name: string; readonly owner: DirectoryOwner; readonly want: boolean }>([
@@ -57,12 +57,12 @@ describe("who answers for a folder", () => {
       want: false,
     },
     {
-      name: "an attached cluster whose launcher is gone",
+      name: "an attached cluster whose launcher no longer exists",
       owner: { mode: "attached", launcher: dead, bootId: "now" },
       want: true,
     },
     {
-      name: "a detached cluster whose launcher is gone",
+      name: "a detached cluster whose launcher no longer exists",
       owner: { mode: "detached", launcher: dead, bootId: "now" },
       want: false,
     },
@@ -96,7 +96,7 @@ test("says what to do where there is no Linux", () => {
   );
 });
 
-test("accepts a folder whose sockets just fit and refuses one byte more", () => {
+test("accepts a directory whose sockets just fit and refuses one byte more", () => {
   const longest = `/${"f".repeat(107 - "/etcd-stale-relay.sock".length - 1)}`;
   expect(() => assertSocketsFit(longest)).not.toThrow();
   expect(() => assertSocketsFit(`${longest}f`)).toThrow(/too deep/);

@@ -24,7 +24,7 @@ describe("recipes of engine images", () => {
     });
   });
 
-  test("another version or another script is another folder of the cache", () => {
+  test("another version or another script is another directory of the cache", () => {
     const recipe = engineRecipe({ engine: "opensearch", version: "2.19.4" });
     const changed = { ...recipe, scripts: { "usr/bin/x": "#!/bin/sh\n" } };
     expect(recipeHash(changed)).not.toBe(recipeHash(recipe));

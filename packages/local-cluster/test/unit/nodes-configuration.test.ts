@@ -29,7 +29,7 @@ const kubelet = {
   kubeconfigPath: "/kubeconfig",
 };
 
-describe("everything a node writes is below the cluster's folder", () => {
+describe("everything a node writes is below the cluster's directory", () => {
   const files = Object.entries<string>({ ...paths }).filter(
     ([key]) => !key.toLowerCase().endsWith("cgroup") && key !== "kubeletRoot",
   );
@@ -59,7 +59,7 @@ describe("everything a node writes is below the cluster's folder", () => {
     );
   });
 
-  test("kubelet's usual root is its folder in the cluster, unless the cluster itself lies in /var/lib", () => {
+  test("kubelet's usual root is its directory in the cluster, unless the cluster itself lies in /var/lib", () => {
     expect(nodeBinds(paths)).toEqual([{ from: paths.kubeletData, to: "/var/lib/kubelet" }]);
     expect(paths.kubeletRoot).toBe("/var/lib/kubelet");
     const within = { ...paths, kubeletRoot: paths.kubeletData };
@@ -77,7 +77,7 @@ describe("everything a node writes is below the cluster's folder", () => {
 });
 
 describe("a node's kubelet", () => {
-  test("asks the API server who may do what", () => {
+  test("queries the API server who may do what", () => {
     expect(desiredKubeletConfig(kubelet)).toMatchObject({
       authentication: { anonymous: { enabled: false }, webhook: { enabled: true } },
       authorization: { mode: "Webhook" },
@@ -122,7 +122,7 @@ describe("a node's other programs", () => {
     expect(config).toMatchObject({ mode: "nftables", conntrack: { maxPerCore: 0, min: 0 } });
   });
 
-  test("the name server asks nobody else", () => {
+  test("the name server asks no one else", () => {
     const corefile = desiredCorefile("/kubeconfig");
     expect(corefile).toContain("rcode NXDOMAIN");
     expect(corefile).not.toContain("forward");
@@ -145,7 +145,7 @@ describe("the list of nodes", () => {
   test.each([
     { name: "a name that occurs twice", given: [node("x"), node("x")] },
     { name: "a name that is no DNS label", given: [node("Node_1")] },
-    { name: "a name that leads out of the folder", given: [node("../x")] },
+    { name: "a name that leads out of the directory", given: [node("../x")] },
     { name: "the name of the control plane's place", given: [node("hub")] },
     {
       name: "more nodes than there are addresses",
@@ -155,7 +155,7 @@ describe("the list of nodes", () => {
     expect(() => numberNodes(given)).toThrow(LocalClusterError);
   });
 
-  test("a folder too deep for a socket is refused before anything is started", () => {
+  test("a directory too deep for a socket is refused before anything is started", () => {
     const deep = join(directory, "x".repeat(80));
     rmSync(deep, { recursive: true, force: true });
     process.getBuiltinModule("node:fs").mkdirSync(deep);

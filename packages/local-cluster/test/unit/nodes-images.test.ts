@@ -114,7 +114,7 @@ describe("an image layout", () => {
     expect(readFileSync(blobPath(directory.path, layer?.digest ?? ""))).toHaveLength(layer?.size ?? -1);
   });
 
-  test("takes a folder of this machine with its links and modes", () => {
+  test("takes a directory of this machine with its links and modes", () => {
     using directory = temporaryDirectory();
     mkdirSync(join(directory.path, "bin"));
     writeFileSync(join(directory.path, "bin", "b"), "b", { mode: 0o755 });

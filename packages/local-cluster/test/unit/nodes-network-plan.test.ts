@@ -71,7 +71,7 @@ describe("a mount table", () => {
     ]);
   });
 
-  test("gives what is below a folder, last mounted first, and no neighbour of a similar name", () => {
+  test("gives what is below a directory, last mounted first, and no neighbour of a similar name", () => {
     expect(mountsBelow("/c", table)).toEqual(["/c/ns/hub.net/deep", "/c/ns/hub.net"]);
   });
 });

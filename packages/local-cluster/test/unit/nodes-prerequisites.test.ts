@@ -25,7 +25,7 @@ describe("what a machine lacks for real nodes", () => {
       want: ["containerd", "ctr"],
     },
     {
-      name: "CNI plugins where no folder has them all",
+      name: "CNI plugins where no directory has them all",
       given: { cniPluginDirectory: undefined },
       want: ["CNI plugins"],
     },

@@ -45,7 +45,7 @@ async function behindRelay(onConnection: (socket: Socket) => void): Promise<Rela
 }
 
 describe("a relay", () => {
-  test("passes on the end of what one side says while the other goes on speaking", async () => {
+  test("passes on the end of what one side says while the other continues speaking", async () => {
     await using relayed = await behindRelay((socket) => {
       void text(socket).then((heard) => socket.end(`heard ${heard.length}`));
     });

@@ -71,14 +71,14 @@ describe("a volume is made for", () => {
 
 describe("a volume is removed", () => {
   const cases: readonly { name: string; given: Volume; want: number }[] = [
-    { name: "when its claim is gone", given: volume(), want: 1 },
+    { name: "when its claim no longer exists", given: volume(), want: 1 },
     { name: "not while it is bound", given: volume({ status: { phase: "Bound" } }), want: 0 },
     {
       name: "not when it is to be kept",
       given: volume({ spec: { persistentVolumeReclaimPolicy: "Retain" } }),
       want: 0,
     },
-    { name: "not when it is somebody else's", given: volume({ metadata: { name: "pvc-u1" } }), want: 0 },
+    { name: "not when it is another client's", given: volume({ metadata: { name: "pvc-u1" } }), want: 0 },
   ];
 
   test.each(cases)("$name", ({ given, want }) => {

@@ -62,7 +62,7 @@ describe("the command line", () => {
     { name: "an unknown flag", argv: ["up", "--node", "3"], names: "--node" },
     { name: "too many nodes", argv: ["up", "--nodes", "10"], names: "--nodes 10" },
     { name: "a port that is none", argv: ["up", "--port", "http"], names: "--port http" },
-    { name: "a name that leaves its folder", argv: ["down", "--name", "../other"], names: "../other" },
+    { name: "a name that leaves its directory", argv: ["down", "--name", "../other"], names: "../other" },
     { name: "a profile that is none", argv: ["up", "--profile", "kind"], names: "--profile kind" },
     { name: "two commands", argv: ["up", "down"], names: "down" },
   ])("refuses $name, names it and says where to look", ({ argv, names }) => {

@@ -4,7 +4,7 @@ import type { Client } from "../client/client.ts";
 import type { System } from "../system/system.ts";
 import { SharedReads } from "./shared-reads.ts";
 
-/** What somebody would do. Without `namespace` it means the whole cluster, without `name` any object of the resource. */
+/** An access to review. Without `namespace` it means the whole cluster, without `name` any object of the resource. */
 export interface AccessRequest {
   readonly verb: string;
   /** Empty for the core group. */
@@ -37,7 +37,7 @@ export function serviceAccountSubject({
   };
 }
 
-/** How an access review is asked. */
+/** Options of an access review. */
 export interface ReviewOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whose permission is meant (default: that of the client's own identity). */
@@ -48,7 +48,7 @@ const response = z.object({ status: z.object({ allowed: z.boolean() }) });
 
 /**
  * Whether the permission is granted, by the API server's own authorizer: a SelfSubjectAccessReview, or a SubjectAccessReview
- * with a subject. Throws what the request throws: no answer is never a yes.
+ * with a subject. Throws what the request throws: no response is never a yes.
  *
  * @example
  * const mayDelete = await reviewAccess(client, { verb: "delete", group: "", resource: "secrets", namespace, name });
@@ -74,7 +74,7 @@ function attributesOf({ resource: path, ...rest }: AccessRequest): object {
   return { resourceAttributes: { ...rest, resource, subresource } };
 }
 
-/** How long answers hold, and how many are kept. */
+/** How long decisions are valid, and how many are kept. */
 export interface AccessCacheOptions {
   readonly client: Client;
   readonly system: Pick<System, "monotonicMs">;
@@ -82,22 +82,22 @@ export interface AccessCacheOptions {
   readonly allowedForMs?: number | undefined;
   /** Shorter: a permission that was just granted should count soon (default: 2 s). */
   readonly deniedForMs?: number | undefined;
-  /** Answers kept; the oldest goes first (default: 10,000). */
+  /** Number of decisions kept; the oldest is dropped first (default: 10,000). */
   readonly limit?: number | undefined;
-  /** Hook for metrics: every answer, and whether it was known already. */
+  /** Hook for metrics: every response, and whether it was known already. */
   readonly onReview?: ((response: AccessDecision) => void) | undefined;
 }
 
-/** How a question was answered. */
+/** Decision of an access review. */
 export interface AccessDecision {
   readonly result: "allowed" | "denied" | "error";
-  /** False for those that had to be asked, and for failures. */
+  /** False for those that had to be queried, and for failures. */
   readonly isCached: boolean;
 }
 
 /**
- * Access reviews with a short memory, for paths that ask the same often, such as a webhook. Call `clear` when a Role or a binding
- * changes. Questions under way are shared; failures are not remembered.
+ * Access reviews with a short memory, for paths that repeat the same review, such as a webhook. Call `clear` when a Role or a binding
+ * changes. Reviews in progress are shared; failures are not remembered.
  */
 export class AccessCache {
   readonly #reviews: SharedReads<Query, boolean>;
@@ -134,7 +134,7 @@ export class AccessCache {
     }
   }
 
-  /** Forgets every answer, also those still under way. */
+  /** Forgets every response, also those still in progress. */
   clear(): void {
     this.#reviews.clear();
   }

@@ -3,9 +3,9 @@ import type { System } from "../system/system.ts";
 /** How values are read and kept. */
 export interface SharedReadsOptions<K, V> {
   readonly system: Pick<System, "monotonicMs">;
-  /** Reads one value. What it throws reaches everybody who waits for it, and is not kept. */
+  /** Reads one value. An error reaches all callers that wait for it, and is not kept. */
   readonly read: (key: K) => Promise<V>;
-  /** What makes two keys the same (default: their JSON, which has no separators that a name could forge). */
+  /** Identity of a key (default: their JSON, which has no separators that a name could forge). */
   readonly idOf?: (key: K) => string;
   /** How long a value is good for; 0 keeps it only for those who already wait. */
   readonly freshMs: (value: V) => number;
@@ -19,7 +19,7 @@ interface Entry<V> {
 }
 
 /**
- * Values that many ask for at the same time: read once for all who wait, and kept for a short time. Failures are not kept.
+ * Values that many request at the same time: read once for all who wait, and kept for a short time. Failures are not kept.
  *
  * @example
  * const keys = new SharedReads({ system, limit: 2_000, read: readKeys, freshMs: () => 30_000 });

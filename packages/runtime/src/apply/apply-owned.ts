@@ -14,7 +14,7 @@ import {
 import { reasons } from "../reasons.ts";
 import { fieldsAppliedBy, managersOf, ownsMoreThan, unownedPaths } from "./field-set.ts";
 
-/** What a controller wants an object to say. apiVersion, kind, namespace and the owner reference are filled in. */
+/** An object as a controller declares it. apiVersion, kind, namespace and the owner reference are filled in. */
 export type Desired<O extends KubeObject> = Omit<Applied<O>, "apiVersion" | "kind">;
 
 /** Who applies, and what is known. */
@@ -30,7 +30,7 @@ export interface ApplyOptions<O extends KubeObject> {
 }
 
 /**
- * What this process applied for one owner, by kind and key: a cache, whose loss costs one apply without effect per object. `contested` stands
+ * Objects that this process applied for one owner, by kind and key: a cache, whose loss costs one apply without effect per object. `contested` stands
  * where a write was withdrawn.
  */
 export type AppliedObjects = Map<string, object>;
@@ -41,8 +41,8 @@ const contested = {};
  * Applies an object for its owner: with an owner reference, and only when the live object differs. Fields that others own are
  * forced only on an object that the owner controls: another's object under the name is never taken over, and throws `conflict`.
  * That holds for one that another client creates between our read and our write, too: the uid of the object that was seen goes with
- * the write, and a first write that meets an object is withdrawn. From then on, the server is asked before it is written again: a source
- * that selects by label sees the object come and go with the write, and would ask for the next one at once.
+ * the write, and a first write that meets an object is withdrawn. From then on, the server is queried before it is written again: a source
+ * that selects by label sees the object come and go with the write, and would request the next one immediately.
  */
 export async function applyOwned<O extends KubeObject>(
   kind: Kind<O>,
@@ -184,5 +184,5 @@ function nameTaken(kind: Kind, live: KubeObject): ApiError {
   return new ApiError(message, { class: "conflict", causes: [takenCause], mayHaveActed: false });
 }
 
-/** Repeating the apply does not help: a person has to look. */
+/** Repeating the apply does not help: a user has to act. */
 const takenCause = { field: "metadata.name", reason: reasons.nameTaken, message: "has another owner" };

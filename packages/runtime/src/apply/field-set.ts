@@ -1,7 +1,7 @@
 import { escapePointer, fieldOf, isJsonObject, type JsonObject } from "../object/json-object.ts";
 import type { KubeObject } from "../object/kube-object.ts";
 
-/** A set of fields as the API server writes it: nested keys `f:name`, `k:{…}`, `v:…`, `i:0`; an empty object is a leaf. */
+/** A set of fields as the API server writes it: nested keys `f:name`, `k:{…}`, `v:…`, `i:0`; an empty object is a field. */
 export interface FieldSet {
   readonly [key: string]: FieldSet;
 }
@@ -123,7 +123,7 @@ function itemOf(owned: FieldSet, item: unknown, index: number): FieldSet | undef
   return undefined;
 }
 
-/** A key field that the item leaves out was defaulted by the server, e.g. a port's protocol. */
+/** A key field that the item omits was defaulted by the server, e.g. a port's protocol. */
 function isNamedBy(item: JsonObject, keysText: string): boolean {
   const keys: unknown = JSON.parse(keysText);
   if (!isJsonObject(keys)) return false;

@@ -1,6 +1,6 @@
 import { certificatesIn, readCertificate } from "./read-certificate.ts";
 
-/** Authorities as they are published. */
+/** CAs as they are published. */
 export interface PublishedCa {
   /** PEM. */
   readonly pem: string;
@@ -8,26 +8,24 @@ export interface PublishedCa {
   readonly leavingMs: ReadonlyMap<string, number>;
 }
 
-/** What is known when somebody else's authorities are published. */
 export interface OverlapQuery {
-  /** The authorities that count now; PEM. */
+  /** The CAs that count now; PEM. */
   readonly sourcePem: string;
   readonly published: PublishedCa;
   readonly nowMs: number;
-  /** How long an authority stays trusted after it has left the source. */
+  /** How long a CA stays trusted after it has left the source. */
   readonly overlapMs: number;
 }
 
-/** What to publish, and when to look again. */
 export interface Overlap extends PublishedCa {
-  /** Undefined when nothing leaves. */
+  /** Undefined when nothing is removed. */
   readonly nextMs: number | undefined;
 }
 
 /**
- * The authorities to publish: all of the source, and those that have left it for as long as a replica may still serve with a
+ * The CAs to publish: all of the source, and those removed from it, for as long as a replica may still serve with a
  * certificate of theirs. Replicas see a new source at different times, so none undoes what another has published: what the source
- * of one does not name leaves later, and what is leaving stays until its time has come. Pure.
+ * of one does not name is removed later, when its time has come. Pure.
  */
 export function bundleOverlap({ sourcePem, published, nowMs, overlapMs }: OverlapQuery): Overlap {
   const source = byFingerprint(sourcePem);
@@ -45,7 +43,7 @@ export function bundleOverlap({ sourcePem, published, nowMs, overlapMs }: Overla
   return { pem: inFixedOrder(all).join(""), leavingMs, nextMs };
 }
 
-/** Replicas with different sources must not write the same authorities in turns. */
+/** Replicas with different sources must not write the same CAs in turns. */
 function inFixedOrder(all: ReadonlyMap<string, string>): readonly string[] {
   return [...all].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, pem]) => pem);
 }

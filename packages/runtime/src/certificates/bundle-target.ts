@@ -38,11 +38,10 @@ export async function injectBundle(
     : await injectIntoConfiguration(writer, target, caBundle);
 }
 
-/** What is watched, and who is notified. */
 export interface BundleWatchOptions {
   readonly informers: InformerPool;
   readonly targets: readonly BundleTarget[];
-  /** The target came, came back, or has other bundles than before: by our own hand or somebody else's. */
+  /** The target came, came back, or has other bundles than before: by our own hand or another client's. */
   readonly onChange: (target: BundleTarget) => void;
 }
 
@@ -192,7 +191,7 @@ async function injectIntoConfiguration(
       metadata: { name, ...seenAs(found) },
       webhooks: webhooks.map((webhook) => ({ name: webhook.name, clientConfig: { caBundle } })),
     },
-    // Forced: an installer of the webhook may have written a placeholder, and a bundle that is not ours trusts nobody.
+    // Forced: an installer of the webhook may have written a placeholder, and a bundle that is not ours trusts no one.
     { signal, fieldManager, force: true },
   );
   return true;

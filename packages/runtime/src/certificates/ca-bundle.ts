@@ -8,11 +8,11 @@ export interface BundleConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Authorities to trust, or why there are none. Messages name no content. */
+/** CAs to trust, or why there are none. Messages name no content. */
 export type CaBundle =
   | {
       readonly kind: "bundle";
-      /** PEM, each authority once, without the text between them. */
+      /** PEM, each CA once, without the text between them. */
       readonly pem: string;
       readonly count: number;
       /** The first moment at which one of them ends. */
@@ -22,15 +22,15 @@ export type CaBundle =
   | { readonly kind: "missing" }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** The key under which Kubernetes publishes its own authorities. */
+/** The key under which Kubernetes publishes its own CAs. */
 export const bundleKey = "ca.crt";
 
-/** Authorities that one bundle may have; the system's own has some 150. */
+/** CAs that one bundle may have; the system's own has some 150. */
 const countLimit = 1_000;
 
 /**
- * The authorities in a ConfigMap, e.g. one that trust-manager, OpenShift or an administrator fills. One certificate that
- * cannot be read or is no authority spoils the whole: trust is not guessed.
+ * The CAs in a ConfigMap, e.g. one that trust-manager, OpenShift or an administrator fills. One certificate that
+ * cannot be read or is no CA spoils the whole: trust is not guessed.
  */
 export function caBundleIn(configMap: BundleConfigMap | undefined, key: string = bundleKey): CaBundle {
   const text = configMap?.data?.[key];
@@ -41,12 +41,12 @@ export function caBundleIn(configMap: BundleConfigMap | undefined, key: string =
   }
   const facts = found.map(readCertificate);
   const at = facts.findIndex((each) => each?.isCa !== true);
-  if (at >= 0) return { kind: "invalid", message: `certificate ${at + 1} of ${key} is not an authority's` };
+  if (at >= 0) return { kind: "invalid", message: `certificate ${at + 1} of ${key} is not a CA's` };
   const ends = facts.map((each) => each?.validity.notAfterMs ?? 0);
   return { kind: "bundle", pem: found.join(""), count: found.length, expiresMs: Math.min(...ends) };
 }
 
-/** Reads the ConfigMap and gives its authorities. Throws what the client throws, except for one that is not there. */
+/** Reads the ConfigMap and gives its CAs. Throws what the client throws, except for one that is not there. */
 export async function readCaBundle(
   client: Pick<Client, "find">,
   configMap: NamespacedRef,

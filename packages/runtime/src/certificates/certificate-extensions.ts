@@ -4,7 +4,7 @@ import { isIPv4, isIPv6 } from "node:net";
 import * as asn1js from "asn1js";
 import * as pkijs from "pkijs";
 
-/** What a certificate may be used for in TLS. */
+/** Use of a certificate in TLS. */
 export type CertificateUsage = "server" | "client";
 
 /** The names and addresses that a certificate speaks for. */
@@ -13,7 +13,6 @@ export interface AlternativeNames {
   readonly ipAddresses: readonly string[];
 }
 
-/** What the extensions of a certificate are made of. */
 export interface CertificateExtensions extends AlternativeNames {
   readonly isCa: boolean;
   readonly usages: readonly CertificateUsage[];
@@ -39,7 +38,6 @@ export function certificateExtensions(
   ];
 }
 
-/** What a certificate's extensions say. */
 export function readExtensions({ extensions = [] }: pkijs.Certificate): CertificateExtensions {
   const parsed = new Map(extensions.map(({ extnID, parsedValue }) => [extnID, parsedValue as unknown]));
   const [basic, names, usage] = [parsed.get(ids.basic), parsed.get(ids.names), parsed.get(ids.usage)];

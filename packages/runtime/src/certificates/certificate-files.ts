@@ -18,7 +18,7 @@ export interface CertificateFilesOptions {
   /** PEM, e.g. `tls.crt` of a Secret that cert-manager or OpenShift's service-ca fills. */
   readonly certificatePath: string;
   readonly keyPath: string;
-  /** Between two looks (default: 10 s). */
+  /** Interval between two reads (default: 10 s). */
   readonly everyMs?: number;
   readonly log?: Log;
   readonly observer?: CertificateFilesObserver;

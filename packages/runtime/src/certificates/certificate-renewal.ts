@@ -5,15 +5,15 @@ import type { IssuedRequest } from "./issue-certificate.ts";
 import { type CertificateFacts, isPair, readCertificate } from "./read-certificate.ts";
 import { isSameSubject } from "./subject.ts";
 
-/** What a certificate is to be like, and whose it is to be. */
+/** A certificate as it should be, and its issuer. */
 export interface WantedCertificate extends Omit<IssuedRequest, "serial" | "validity"> {
-  /** PEM of the authority that signs now. A certificate of an earlier one is renewed. */
+  /** PEM of the CA that signs now. A certificate of an earlier one is renewed. */
   readonly caPem: string;
   /** How long before its end (default: a third of its life). */
   readonly renewBeforeMs?: number;
 }
 
-/** Why a certificate has to be issued anew. */
+/** Why a certificate has to be issued again. */
 export type CertificateRenewal =
   | "missing"
   | "unreadable"
@@ -25,7 +25,7 @@ export type CertificateRenewal =
   | "usagesChanged"
   | "keyChanged";
 
-/** Why the certificate has to be issued anew, the most urgent cause first; undefined when it will do. */
+/** Why the certificate has to be issued again, the most urgent cause first; undefined when it will do. */
 export function certificateRenewal(
   current: CertifiedKey | undefined,
   wanted: WantedCertificate,
@@ -37,12 +37,12 @@ export function certificateRenewal(
   if (!isPair(current)) return "keyMismatch";
   if (nowMs >= renewalDueMs(facts, wanted)) return "expiring";
   const trust = certificateTrust(current.certificatePem, { bundlePem: wanted.caPem, nowMs });
-  // One that does not hold yet was made by somebody whose clock is ahead: it is good, soon.
+  // One that does not hold yet was issued by a replica whose clock is ahead: it will be valid soon.
   if (trust === "unknownAuthority") return "authorityChanged";
   return difference(facts, wanted);
 }
 
-/** When a certificate is due: the next time to look at it. */
+/** When a certificate is due for renewal. */
 export function renewalDueMs(
   { validity }: Pick<CertificateFacts, "validity">,
   { renewBeforeMs }: Pick<WantedCertificate, "renewBeforeMs">,

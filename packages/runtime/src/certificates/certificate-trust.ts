@@ -6,7 +6,7 @@ import { certificatesIn, readCertificate } from "./read-certificate.ts";
 
 /** By whom and for what a certificate is to be trusted. */
 export interface TrustQuery {
-  /** PEM of the authorities. */
+  /** PEM of the CAs. */
   readonly bundlePem: string;
   readonly nowMs: number;
   readonly usage?: CertificateUsage;
@@ -22,7 +22,7 @@ export type CertificateTrust =
   | "expired"
   | "wrongUsage"
   | "wrongHost"
-  /** No authority of the bundle signed it, directly or over the certificates behind it. */
+  /** No CA of the bundle signed it, directly or over the certificates behind it. */
   | "unknownAuthority";
 
 /** Whether a certificate, with the chain behind it in the same PEM text, is trusted by the bundle. Revocation is not looked at. */
@@ -83,7 +83,7 @@ function parsedIn(pem: string): readonly X509Certificate[] {
     try {
       return [new X509Certificate(text)];
     } catch {
-      // One that cannot be read vouches for nobody.
+      // One that cannot be read vouches for no one.
       return [];
     }
   });

@@ -15,23 +15,23 @@ import type { CertifiedKey } from "./certificate-source.ts";
 import { bytesOf, decodeCertificate, type KeyChoice, type Validity } from "./read-certificate.ts";
 import { type Subject, subjectName } from "./subject.ts";
 
-/** What every certificate needs. */
+/** Fields of every certificate. */
 export interface CertificateRequest {
   readonly subject: Subject;
-  /** Hex of 1 to 19 bytes, unique for the authority, e.g. a uuid without dashes. */
+  /** Hex of 1 to 19 bytes, unique for the CA, e.g. a uuid without dashes. */
   readonly serial: string;
   readonly validity: Validity;
   /** Default: `ecdsa-p256`. Engines in Java that read only PKCS #1 or old stores may need RSA. */
   readonly key?: KeyChoice | undefined;
 }
 
-/** What a certificate that an authority signs needs. */
+/** A certificate that a CA signs. */
 export interface IssuedRequest extends CertificateRequest, Partial<AlternativeNames> {
   /** A node of a cluster is both. */
   readonly usages: readonly CertificateUsage[];
 }
 
-/** A self-signed authority. Its subject must differ from those it signs: they would count as self-signed. */
+/** A self-signed CA. Its subject must differ from those it signs: they would count as self-signed. */
 export async function issueCa(request: CertificateRequest): Promise<CertifiedKey> {
   const keys = await newKeys(request.key);
   const certificate = await draft(request, keys);
@@ -46,10 +46,10 @@ export async function issueCa(request: CertificateRequest): Promise<CertifiedKey
 }
 
 /**
- * A certificate for a server, a client or a node, signed by an authority whose key may be of another type.
+ * A certificate for a server, a client or a node, signed by a CA whose key may be of another type.
  *
  * @example
- * const admin = await issueCertificate(authority, {
+ * const admin = await issueCertificate(CA, {
  *   subject: { commonName: "admin", organizations: ["example"], organizationalUnits: ["search"] },
  *   usages: ["client"], serial, validity,
  * });
@@ -72,7 +72,7 @@ export async function issueCertificate(ca: CertifiedKey, request: IssuedRequest)
   return await signed(certificate, keys, await importSigner(ca.keyPem));
 }
 
-/** Left out for an authority that does not name its key: a made-up one would match nothing. */
+/** Left out for a CA that does not name its key: a made-up one would match nothing. */
 function issuerKeyId(issuer: pkijs.Certificate): Pick<CertificateExtensions, "authorityKeyId"> {
   const { subjectKeyId } = readExtensions(issuer);
   return subjectKeyId === undefined ? {} : { authorityKeyId: subjectKeyId };
@@ -154,7 +154,7 @@ function algorithmOf({
   if (asymmetricKeyType === "rsa") return rsa;
   if (asymmetricKeyDetails?.namedCurve === "prime256v1") return p256;
   if (asymmetricKeyDetails?.namedCurve === "secp384r1") return p384;
-  throw new RangeError("the authority's key is neither RSA nor on the curve P-256 or P-384");
+  throw new RangeError("the CA's key is neither RSA nor on the curve P-256 or P-384");
 }
 
 function signerOf(key: webcrypto.CryptoKey): Signer {

@@ -20,7 +20,6 @@ import {
   signerOf,
 } from "./rotation.ts";
 
-/** What issuing is made of. */
 export interface IssuedCertificatesOptions {
   readonly client: Client;
   readonly system: System;
@@ -32,9 +31,9 @@ export interface IssuedCertificatesOptions {
   readonly ipAddresses?: readonly string[];
   /** Who must trust us. */
   readonly targets?: readonly BundleTarget[];
-  /** Watches the targets, so that a bundle which somebody edits is restored at once; within the hour unless given. */
+  /** Watches the targets, so that an edited bundle is restored immediately; within the hour unless given. */
   readonly informers?: InformerPool;
-  /** Default: authorities 1 year, serving certificates 30 days, propagation 5 min, retirement 30 days. */
+  /** Default: CAs 1 year, serving certificates 30 days, propagation 5 min, retirement 30 days. */
   readonly times?: Partial<RotationTimes>;
   /** Stem of names in certificates, and field manager (default: `quartermaster`). */
   readonly name?: string;
@@ -60,7 +59,7 @@ interface Certificate extends CertifiedKey {
 }
 
 /**
- * Certificates of our own making: one authority for all replicas in a Secret, a serving certificate of its own for each
+ * Certificates of our own making: one CA for all replicas in a Secret, a serving certificate of its own for each
  * replica, both renewed in time, and the API server configured to trust it before anybody serves with it.
  */
 export class IssuedCertificates implements CertificateSource {
@@ -88,13 +87,13 @@ export class IssuedCertificates implements CertificateSource {
     return this.#current.onChange(listener);
   }
 
-  /** Resolves when the first certificate is there; `run` must be under way. Rejects after `timeoutMs` (default: 60 s). */
+  /** Resolves when the first certificate is there; `run` must be in progress. Rejects after `timeoutMs` (default: 60 s). */
   async ready({ timeoutMs = 60_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
     const isThere = await finishesWithin(this.#first.promise, this.#options.system, timeoutMs);
     if (!isThere) throw new DOMException(`no certificate within ${timeoutMs} ms`, "TimeoutError");
   }
 
-  /** Looks at once, because somebody changed the Secret or a target. */
+  /** Reads again immediately, because the Secret or a target changed. */
   refresh(): void {
     this.#wake.abort();
   }
@@ -114,7 +113,7 @@ export class IssuedCertificates implements CertificateSource {
     const { informers, targets = [] } = this.#options;
     if (informers === undefined) return undefined;
     const onChange = (target: BundleTarget): void => {
-      this.#log.debug("a target's trusted authorities changed", { target: target.name });
+      this.#log.debug("a target's trusted CAs changed", { target: target.name });
       this.refresh();
     };
     return watchBundles({ informers, targets, onChange });
@@ -146,7 +145,7 @@ export class IssuedCertificates implements CertificateSource {
     const bundle = bundleOf(cas);
     for (const target of targets) {
       const isWritten = await injectBundle({ client, fieldManager: this.#name, signal }, target, bundle);
-      if (isWritten) this.#log.info("trusted authorities are announced", { target: target.name });
+      if (isWritten) this.#log.info("trusted CAs are announced", { target: target.name });
     }
   }
 

@@ -8,29 +8,28 @@ import { issueCa } from "./issue-certificate.ts";
 import { isPair, validityOf } from "./read-certificate.ts";
 import { type CaSet, type Ca, rotationStep, type RotationTimes } from "./rotation.ts";
 
-/** What a keeper is made of. */
 export interface KeepCaSetOptions {
   readonly client: Pick<Client, "find" | "create" | "replace">;
   readonly system: System;
   readonly secret: NamespacedRef;
   readonly times: RotationTimes;
-  /** Stem of the authorities' names. */
+  /** Stem of the CAs' names. */
   readonly name: string;
 }
 
 /**
- * The authorities that all replicas share, brought up to date: made when there are none, announced and retired when it is
- * time. Replicas that do the same at once end with one result: the API server takes the first write, the others read it.
+ * The CAs that all replicas share, brought up to date: made when there are none, announced and retired when it is
+ * time. Replicas that do the same at the same time end with one result: the API server takes the first write, the others read it.
  */
 export async function keepCaSet(options: KeepCaSetOptions, signal: AbortSignal): Promise<CaSet> {
   for (let attempt = 1; ; attempt += 1) {
     const kept = await tryToKeep(options, signal);
     if (kept !== undefined) return kept;
-    if (attempt >= 5) throw new Error("the Secret of the authorities changes faster than it can be read");
+    if (attempt >= 5) throw new Error("the Secret of the CAs changes faster than it can be read");
   }
 }
 
-/** Undefined when somebody else was faster. */
+/** Undefined when another client was faster. */
 async function tryToKeep(options: KeepCaSetOptions, signal: AbortSignal): Promise<CaSet | undefined> {
   const { client, secret, system, times } = options;
   const found = await client.find(caSecrets, secret, { signal });
@@ -55,10 +54,10 @@ function notShipped({ namespace, name }: NamespacedRef, cause: unknown): Error {
   return new Error(message, { cause });
 }
 
-/** What somebody else put there is used as it is, never renewed and never overwritten. */
+/** A CA from another client is used as it is, never renewed and never overwritten. */
 function foreign(current: CaSet | undefined, { namespace, name }: NamespacedRef): CaSet {
   if (current !== undefined) return current;
-  throw new Error(`Secret ${namespace}/${name} is not ours and holds no authority in tls.crt and tls.key`);
+  throw new Error(`Secret ${namespace}/${name} is not ours and holds no CA in tls.crt and tls.key`);
 }
 
 async function nextCaSet(
@@ -111,7 +110,7 @@ async function newCa({ name, system, times }: KeepCaSetOptions): Promise<Ca> {
   return { ...pair, announcedMs, expiresMs };
 }
 
-/** A Secret, as far as authorities go. */
+/** A Secret, as far as CAs go. */
 export interface CaSecret extends KubeObject {
   readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
@@ -129,7 +128,7 @@ const caSecrets: Kind<CaSecret> = defineKind<CaSecret>({
 /** Certificates hold from this long before they are made, for those whose clocks are behind. */
 export const backdateMs = 5 * 60_000;
 
-/** The authorities in a Secret; undefined when it holds none that can be used. */
+/** The CAs in a Secret; undefined when it holds none that can be used. */
 export function readCaSet({ data = {} }: CaSecret): CaSet | undefined {
   const newest = caAt(data, "tls");
   const previous = caAt(data, "previous");
@@ -137,7 +136,7 @@ export function readCaSet({ data = {} }: CaSecret): CaSet | undefined {
   return previous === undefined ? { newest } : { newest, previous };
 }
 
-/** A Secret that holds the authorities; `existing` is replaced under its resourceVersion. */
+/** A Secret that holds the CAs; `existing` is replaced under its resourceVersion. */
 export function secretOf(ref: NamespacedRef, cas: CaSet, existing?: CaSecret): CaSecret {
   const { newest, previous } = cas;
   const data = {
@@ -150,7 +149,7 @@ export function secretOf(ref: NamespacedRef, cas: CaSet, existing?: CaSecret): C
   return { apiVersion: "v1", kind: "Secret", metadata: { ...metadata, labels }, type, data };
 }
 
-/** Whether the Secret is ours to write: it bears our mark, or somebody made it empty for us. */
+/** Whether the Secret is ours to write: it has our label, or was created empty for us. */
 function isOurs({ metadata, data = {} }: CaSecret): boolean {
   return metadata.labels?.[position] === "true" || Object.values(data).every((value) => value === "");
 }

@@ -15,7 +15,7 @@ export interface Validity {
   readonly notAfterMs: number;
 }
 
-/** What a certificate says. */
+/** Facts of a certificate. */
 export interface CertificateFacts extends CertificateExtensions {
   readonly subject: Subject;
   readonly issuer: Subject;
@@ -28,7 +28,7 @@ export interface CertificateFacts extends CertificateExtensions {
   readonly key?: KeyChoice | undefined;
 }
 
-/** What the first certificate of a PEM text says; undefined when there is none that can be read. */
+/** Facts of the first certificate of a PEM text; undefined when there is none that can be read. */
 export function readCertificate(certificatePem: string): CertificateFacts | undefined {
   const [pem] = certificatesIn(certificatePem);
   if (pem === undefined) return undefined;
@@ -41,13 +41,13 @@ export function readCertificate(certificatePem: string): CertificateFacts | unde
 
 const [rememberedCount, rememberedChars] = [512, 16_384];
 
-/** A reconcile asks the same certificates several times, and decoding one takes milliseconds. Texts are public; no key is among them. */
+/** A reconcile reads the same certificates several times, and decoding one takes milliseconds. Texts are public; no key is among them. */
 const recentFacts = new Map<string, CertificateFacts>();
 
 /** By the digest of certificate and key: keys are not kept. */
 const recentPairs = new Map<string, boolean>();
 
-/** The oldest makes room: what somebody else's certificates push out is only worked out again. */
+/** The oldest makes room: what certificates of others push out is only worked out again. */
 function remember<V>(recent: Map<string, V>, key: string, value: V): void {
   const [oldest] = recent.keys();
   if (recent.size >= rememberedCount && oldest !== undefined) recent.delete(oldest);
@@ -69,7 +69,7 @@ function factsIn(pem: string): CertificateFacts | undefined {
       key,
     };
   } catch {
-    // Which byte is wrong would help nobody: the whole is of no use.
+    // Which byte is wrong would help no one: the whole is of no use.
     return undefined;
   }
 }
@@ -100,7 +100,7 @@ function checkPair({ certificatePem, keyPem }: CertifiedKey): boolean {
   try {
     return new X509Certificate(certificatePem).checkPrivateKey(createPrivateKey(keyPem));
   } catch {
-    // Which byte is wrong would help nobody, and the text holds a key.
+    // Which byte is wrong would help no one, and the text holds a key.
     return false;
   }
 }

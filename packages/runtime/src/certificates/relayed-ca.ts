@@ -13,14 +13,13 @@ import { bundleOverlap, type PublishedCa } from "./bundle-overlap.ts";
 import { watchBundles } from "./bundle-target.ts";
 import { type BundleConfigMap, bundleConfigMaps, bundleKey, type CaBundle, caBundleIn } from "./ca-bundle.ts";
 
-/** Where somebody else keeps the authorities that sign for us. */
+/** Where another program keeps the CAs that sign for us. */
 export type CaSource =
   /** A ConfigMap that the platform fills, watched by name. */
   | { readonly kind: "configMap"; readonly ref: NamespacedRef; readonly key: string }
   /** A file, e.g. `ca.crt` of a Secret of cert-manager, read every few seconds. */
   | { readonly kind: "file"; readonly path: string };
 
-/** What the relay works with. */
 export interface RelayedCaOptions {
   readonly source: CaSource;
   /** The ConfigMap that webhook configurations follow; made when it does not exist. */
@@ -29,18 +28,18 @@ export interface RelayedCaOptions {
   readonly informers: InformerPool;
   readonly system: System;
   readonly fieldManager: string;
-  /** How long an authority that has left the source stays trusted (default: 1 h). */
+  /** How long a CA that has left the source stays trusted (default: 1 h). */
   readonly overlapMs?: number | undefined;
   readonly log?: Log | undefined;
 }
 
-/** When published authorities leave: JSON, fingerprint to time. Delete the ConfigMap to end trust in all old ones at once. */
+/** When published CAs are removed: JSON, fingerprint to time. Delete the ConfigMap to end trust in all old ones. */
 const leavingAnnotation = "quartermaster.dev/authorities-leave";
 
 const [fileEveryMs, longestRestMs, retryMs] = [10_000, 3_600_000, 1_000];
 
 /**
- * Publishes the authorities of somebody else in a ConfigMap of ours, each new one at once, each old one for an overlap. It runs on
+ * Publishes the CAs of another client in a ConfigMap of ours, each new one immediately, each old one for an overlap. It runs on
  * every replica of the webhook; they agree without a leader, because `bundleOverlap` never undoes what another published.
  */
 export class RelayedCa {
@@ -80,11 +79,11 @@ export class RelayedCa {
       const source = await this.#read(watched);
       if (source.kind === "bundle") return await this.#publish(source.pem, signal);
       // What is published stays: an injector may be about to fill the source, or to correct it.
-      this.#log.warn("authorities cannot be relayed", { why: source.kind });
+      this.#log.warn("CAs cannot be relayed", { why: source.kind });
       return this.#options.source.kind === "file" ? fileEveryMs : longestRestMs;
     } catch (error) {
       if (!signal.aborted)
-        this.#log.warn("authorities could not be published", { code: classify(error), err: error });
+        this.#log.warn("CAs could not be published", { code: classify(error), err: error });
       return retryMs;
     }
   }
@@ -107,7 +106,7 @@ export class RelayedCa {
       const metadata = { ...target, annotations: { [leavingAnnotation]: leavingText(wanted) } };
       const object = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { [bundleKey]: wanted.pem } };
       await client.apply(bundleConfigMaps, object, { signal, fieldManager, force: true });
-      this.#log.info("trusted authorities are announced", { target: target.name });
+      this.#log.info("trusted CAs are announced", { target: target.name });
     }
     const dueMs = nextMs === undefined ? longestRestMs : Math.max(nextMs - nowMs, 100);
     const longestMs = this.#options.source.kind === "file" ? fileEveryMs : longestRestMs;
@@ -122,7 +121,7 @@ function bundleInFile(text: string): CaBundle {
 
 const times = z.record(z.string(), z.iso.datetime());
 
-/** What stands in the ConfigMap; a bundle that somebody spoilt counts for nothing. */
+/** Content of the ConfigMap; an invalid bundle is ignored. */
 export function publishedIn(configMap: BundleConfigMap | undefined): PublishedCa {
   const bundle = caBundleIn(configMap);
   if (bundle.kind !== "bundle") return { pem: "", leavingMs: new Map() };
@@ -138,7 +137,7 @@ function jsonOf(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? "{}");
   } catch {
-    // Somebody edited it: the times begin again.
+    // It was edited: the times begin again.
     return {};
   }
 }

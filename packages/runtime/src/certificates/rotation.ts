@@ -1,13 +1,13 @@
 import type { CertifiedKey } from "./certificate-source.ts";
 
-/** An authority with the times that decide upon it, wall clock. */
+/** A CA with the times that decide upon it, wall clock. */
 export interface Ca extends CertifiedKey {
   /** When it was made known to those who trust by it. */
   readonly announcedMs: number;
   readonly expiresMs: number;
 }
 
-/** The authorities in the shared Secret: all of them are trusted. */
+/** The CAs in the shared Secret: all of them are trusted. */
 export interface CaSet {
   readonly newest: Ca;
   readonly previous?: Ca;
@@ -15,21 +15,21 @@ export interface CaSet {
 
 /** How long things last. Each must leave room for the ones after it: lifetime / 3 > propagation + retirement. */
 export interface RotationTimes {
-  /** Of an authority; renewed after two thirds. */
+  /** Of a CA; renewed after two thirds. */
   readonly caMs: number;
   /** Of a serving certificate; renewed after two thirds. */
   readonly servingMs: number;
-  /** A new authority signs nothing before those who trust by it have surely heard of it. */
+  /** A new CA signs nothing before those who trust by it have surely heard of it. */
   readonly propagationMs: number;
-  /** An old authority stays trusted until nobody serves with a certificate of it any more. */
+  /** An old CA stays trusted until no one serves with a certificate of it any more. */
   readonly retirementMs: number;
 }
 
-/** What has to be done to the Secret. */
+/** Next step for the Secret. */
 export type RotationStep = "keep" | "announce" | "retire";
 
 /**
- * The way of an authority: announced → signs after `propagationMs` → succeeded by another after two thirds of its life →
+ * The way of a CA: announced → signs after `propagationMs` → succeeded by another after two thirds of its life →
  * trusted until that one has signed for `retirementMs`. Every replica comes to the same conclusion from the Secret alone.
  */
 export function rotationStep({ newest, previous }: CaSet, times: RotationTimes, nowMs: number): RotationStep {
@@ -37,13 +37,13 @@ export function rotationStep({ newest, previous }: CaSet, times: RotationTimes, 
   return previous !== undefined && nowMs >= retireDueMs(newest, times) ? "retire" : "keep";
 }
 
-/** The authority that signs now. */
+/** The CA that signs now. */
 export function signerOf({ newest, previous }: CaSet, times: RotationTimes, nowMs: number): Ca {
   const isKnown = nowMs >= newest.announcedMs + times.propagationMs;
   return previous === undefined || isKnown || nowMs >= previous.expiresMs ? newest : previous;
 }
 
-/** The next moment at which the Secret or the signer changes by itself. */
+/** The next moment at which the Secret or the signer changes on its own. */
 export function nextRotationMs({ newest, previous }: CaSet, times: RotationTimes, nowMs: number): number {
   const dueMs = [announceDueMs(newest)];
   if (previous !== undefined)
@@ -51,7 +51,7 @@ export function nextRotationMs({ newest, previous }: CaSet, times: RotationTimes
   return Math.min(...dueMs.filter((ms) => ms > nowMs));
 }
 
-/** What those who trust by it get: old and new. */
+/** The published bundle: old and new. */
 export function bundleOf({ newest, previous }: CaSet): string {
   return [previous, newest].map((ca) => ca?.certificatePem ?? "").join("");
 }

@@ -67,7 +67,7 @@ const common = "2.5.4.3";
 const organization = "2.5.4.10";
 const organizationalUnit = "2.5.4.11";
 
-/** What OpenSSL takes at most for each of them; a longer one would be refused by those who verify. */
+/** OpenSSL's maximum for each of them; clients refuse a longer one. */
 const lengthLimit = 64;
 
 function attribute(type: string, text: string): pkijs.AttributeTypeAndValue {

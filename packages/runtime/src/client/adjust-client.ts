@@ -3,7 +3,6 @@ import type { KubeObject, Live } from "../object/kube-object.ts";
 import type { CallOptions, Client, WriteOptions } from "./client.ts";
 import { conditionalWrites } from "./conditional-writes.ts";
 
-/** What is done to every call of a client. */
 export interface Adjustment {
   /** The options to read with; throws when nothing may be sent (default: as they are). */
   readonly reading?: (<T extends CallOptions>(options: T) => T) | undefined;
@@ -50,7 +49,7 @@ export function adjustClient(client: Client, adjustment: Adjustment): Client {
 
 type Writing = WriteOptions & { readonly subresource?: string };
 
-/** What only a dry run brought back was not written; what a subresource answers with may be of another kind, or cut down. */
+/** The result of a dry run was not written; the response of a subresource may be of another kind, or partial. */
 function isObject({ dryRun, subresource, isMetadataEnough }: Writing): boolean {
   const isWhole = isMetadataEnough !== true && (subresource === undefined || subresource === "status");
   return dryRun !== true && isWhole;

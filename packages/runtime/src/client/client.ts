@@ -13,7 +13,7 @@ export interface CallOptions {
 /** How fresh a read must be. Left out, it is a quorum read: what is decided upon it may destroy things. */
 export interface ReadOptions extends CallOptions {
   readonly resourceVersion?: string | undefined;
-  /** Nothing but apiVersion, kind and metadata is given back. The server leaves the rest out if it can. */
+  /** Nothing but apiVersion, kind and metadata is given back. The server omits the rest if it can. */
   readonly isMetadataOnly?: boolean | undefined;
 }
 
@@ -33,14 +33,14 @@ export interface ListOptions extends ReadOptions {
   readonly pageSize?: number | undefined;
 }
 
-/** What every write can say. */
+/** Options of every write. */
 export interface WriteOptions extends CallOptions {
-  /** Ask the server what would happen, change nothing. */
+  /** Query the server what would happen, change nothing. */
   readonly dryRun?: boolean | undefined;
   /** Default: `Strict`: unknown or duplicate fields are refused, not dropped. */
   readonly fieldValidation?: "Strict" | "Warn" | "Ignore" | undefined;
   readonly fieldManager?: string | undefined;
-  /** The answer need not hold more than metadata: the server leaves the rest out if it can. */
+  /** The response need not hold more than metadata: the server omits the rest if it can. */
   readonly isMetadataEnough?: boolean | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface WriteOptions extends CallOptions {
 export interface ApplyOptions extends WriteOptions {
   readonly fieldManager: string;
   readonly force: boolean;
-  /** Called before the answer is given when there was no such object and the apply made it. */
+  /** Called before the response is given when there was no such object and the apply made it. */
   readonly onCreated?: (() => void) | undefined;
 }
 
@@ -133,7 +133,7 @@ export interface Client {
     ref: ObjectRef,
     options?: DeleteIfPresentOptions,
   ): Promise<boolean>;
-  /** POST to a subresource such as `token`, `eviction`, `binding`; the answer is whatever the server says. */
+  /** POST to a subresource such as `token`, `eviction`, `binding`; the response is whatever the server says. */
   createSubresource(
     kind: Kind,
     ref: ObjectRef,
@@ -160,7 +160,7 @@ export interface RawRequest extends CallOptions {
   readonly contentType?: string | undefined;
 }
 
-/** What an apply may say: apiVersion, kind and name, and any part of the rest. A field the kind does not have is a type error. */
+/** The content of an apply: apiVersion, kind and name, and any part of the rest. A field the kind does not have is a type error. */
 export type Applied<O extends KubeObject> = Pick<O, "apiVersion" | "kind"> & {
   readonly metadata: Pick<O["metadata"], "name"> & Partial<O["metadata"]>;
 } & { readonly [K in Exclude<keyof O, "apiVersion" | "kind" | "metadata">]?: DeepPartial<O[K]> };

@@ -22,10 +22,10 @@ import { conditionalWrites } from "./conditional-writes.ts";
 import { cutObject, cutPage, listAll, listRequest, pageOf } from "./list-all.ts";
 import { requests } from "./requests.ts";
 
-/** What a client is made of. */
+/** Options of a client. */
 export interface ClientOptions {
   readonly transport: Transport;
-  /** Speak as somebody else from the start (default: as the configuration says). */
+  /** Impersonate this user from the start (default: as the configuration says). */
   readonly identity?: Impersonation;
 }
 
@@ -41,7 +41,7 @@ export function createClient({ transport, identity }: ClientOptions): Client {
   return new TransportClient(transport, identity);
 }
 
-/** The client: turns each call into one request. What the API server answers is taken to be of the kind asked for. */
+/** The client: turns each call into one request. The API server's response is taken to be of the kind requested. */
 class TransportClient implements Client {
   readonly #transport: Transport;
   readonly #headers: readonly string[];

@@ -14,7 +14,7 @@ export interface ServedKind extends Kind {
   readonly subresources: readonly string[];
 }
 
-/** Asking again for what was unknown just now would only load the server. */
+/** Repeating a query for what was unknown just now would only load the server. */
 const shortestAgeMs = 500;
 
 const accept = ["v2", "v2beta1"]
@@ -22,8 +22,8 @@ const accept = ["v2", "v2beta1"]
   .join(",");
 
 /**
- * What the server offers: read with two requests when first asked, kept until invalidated or until something is not in it.
- * The core group belongs to the server's own version and is asked for again only when something of it is missing.
+ * The kinds that the server serves: read with two requests when first needed, kept until invalidated or until something is not in it.
+ * The core group belongs to the server's own version and is requested again only when something of it is missing.
  */
 export class Discovery {
   readonly #transport: Transport;
@@ -37,12 +37,12 @@ export class Discovery {
     this.#system = system;
   }
 
-  /** All kinds, preferred versions first within each group; the same list until the server was asked again. */
+  /** All kinds, preferred versions first within each group; the same list until the server was queried again. */
   async all(options: CallOptions = {}): Promise<readonly ServedKind[]> {
     return (await this.#offer(options)).kinds;
   }
 
-  /** The kind of exactly this apiVersion and name; throws `notFound` when it is not served even after a fresh look. */
+  /** The kind of exactly this apiVersion and name; throws `notFound` when it is not served even after a fresh read. */
   async find(wanted: KindName, options: CallOptions = {}): Promise<ServedKind> {
     const matches = ({ group, version, kind }: ServedKind): boolean =>
       apiVersion(group, version) === wanted.apiVersion && kind === wanted.kind;
@@ -56,7 +56,7 @@ export class Discovery {
     return await this.#search(matches, { apiVersion: wanted.group, kind: wanted.plural }, options);
   }
 
-  /** The next question is answered by the server; call it when a CRD or an APIService changed. */
+  /** The next query goes to the server; call it when a CRD or an APIService changed. */
   invalidate(): void {
     this.#known = undefined;
   }
@@ -90,7 +90,7 @@ export class Discovery {
     return await this.#known;
   }
 
-  /** Shared by all who ask at the same time, hence without the signal of one of them; the transport's limit holds. */
+  /** Shared by all concurrent callers, hence without the signal of one of them; the transport's limit holds. */
   async #read(): Promise<Offer> {
     this.#core ??= this.#readFrom("/api");
     const core = this.#core;
@@ -146,7 +146,7 @@ function unknownKind(wanted: KindName, groups: readonly ServedGroupVersion[]): A
 export interface ServedGroupVersion {
   readonly group: string;
   readonly version: string;
-  /** The server could not ask the API behind it: what stands here may be old or missing. */
+  /** The server could not reach the API behind it: what stands here may be old or missing. */
   readonly isStale: boolean;
   readonly kinds: readonly ServedKind[];
 }
@@ -181,7 +181,7 @@ const responseSchema = z.object({
     .default([]),
 });
 
-/** Reads an answer of aggregated discovery. Throws when it is something else: Kubernetes before 1.27. */
+/** Reads a response of aggregated discovery. Throws when it is something else: Kubernetes before 1.27. */
 function readGroups(response: unknown): readonly ServedGroupVersion[] {
   return responseSchema.parse(response).items.flatMap(({ metadata: { name: group }, versions }) =>
     versions.map(({ version, freshness, resources }) => ({

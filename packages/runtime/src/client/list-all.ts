@@ -41,7 +41,6 @@ async function fetchFitting<O>(
   }
 }
 
-/** What one page asks for. */
 export interface PageOptions extends ListOptions {
   readonly continueToken?: string | undefined;
 }
@@ -56,7 +55,7 @@ export function listRequest(kind: Kind, options: PageOptions): ApiRequest {
     limit: String(pageSize),
     labelSelector: options.labelSelector,
     fieldSelector: options.fieldSelector,
-    // The token carries the version of the list; both at once are refused.
+    // The token carries the version of the list; both together are refused.
     ...(continueToken === undefined ? freshness(options) : { continue: continueToken }),
   });
   const accept = { accept: `${metadataOnly("PartialObjectMetadataList")},application/json` };
@@ -80,7 +79,7 @@ interface ListResponse {
   readonly items?: readonly object[] | null;
 }
 
-/** The page in an answer. Items of built-in kinds come without apiVersion and kind: they are filled in. */
+/** The page in a response. Items of built-in kinds come without apiVersion and kind: they are filled in. */
 export function pageOf<O extends KubeObject>(kind: Kind<O>, response: unknown): ObjectPage<Live<O>> {
   const { items, metadata } = listResponse(kind, response);
   const { resourceVersion = "", continue: continueToken = "" } = metadata ?? {};
@@ -100,11 +99,11 @@ export function cutPage<O extends KubeObject>(kind: Kind<O>, page: ObjectPage<Li
 
 /** An object without anything but metadata. What the server has cut says `PartialObjectMetadata` of itself. */
 export function cutObject<O extends KubeObject>(kind: Kind<O>, { metadata }: Live<O>): Live<O> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- callers that ask for metadata only use nothing else
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- callers that request metadata only use nothing else
   return { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata } as Live<O>;
 }
 
-/** Anything else, taken for an empty list, would mean that every object is gone. */
+/** Anything else, taken for an empty list, would mean that every object no longer exists. */
 function listResponse(kind: Kind, response: unknown): ListResponse {
   if (typeof response === "object" && response !== null && Object.hasOwn(response, "items")) return response;
   throw new ApiError(`list ${nameOfKind(kind)}: not a list`, { class: "transient", mayHaveActed: false });

@@ -51,7 +51,7 @@ function createRequest(kind: Kind, object: KubeObject, options: WriteOptions): A
 
 type Sub<T> = T & { readonly subresource?: string };
 
-/** What of an applied object its request needs. */
+/** The part of an applied object that its request needs. */
 interface AppliedObject {
   readonly metadata: { readonly name: string; readonly namespace?: string | undefined };
 }
@@ -154,7 +154,7 @@ function rawRequest({ method, path, body, contentType, ...options }: RawRequest)
   };
 }
 
-/** What every request about an object says besides what it does. */
+/** Parameters of every request about an object. */
 function common(
   kind: Kind,
   ref: Partial<ObjectRef>,
@@ -167,7 +167,7 @@ function responseTo({ isMetadataEnough = false }: WriteOptions): Pick<ApiRequest
   return isMetadataEnough ? { accept: `${metadataOnly("PartialObjectMetadata")},application/json` } : {};
 }
 
-/** What to accept where nothing but metadata is wanted. A server that cannot cut objects refuses it. */
+/** Accept header for metadata only. A server that cannot cut objects refuses it. */
 export function metadataOnly(as: "PartialObjectMetadata" | "PartialObjectMetadataList"): string {
   return `application/json;as=${as};g=meta.k8s.io;v=v1`;
 }
@@ -180,7 +180,6 @@ function writeQuery({
   return { fieldValidation, fieldManager, dryRun: dryRun ? "All" : undefined };
 }
 
-/** What the request is about. */
 export function about(kind: Kind, ref: Partial<ObjectRef>): Pick<ApiRequest, "subject"> {
   return { subject: { kind: nameOfKind(kind), ref } };
 }

@@ -16,7 +16,7 @@ export interface ClusterConfig {
 
 /** How the server proves itself. */
 export interface TlsConfig {
-  /** Authorities to trust as PEM; undefined means those of the machine. */
+  /** CAs to trust as PEM; undefined means those of the machine. */
   readonly cas: Source<string | undefined>;
   /** Name that the certificate must carry, where it is not that of the address. */
   readonly serverName?: string | undefined;
@@ -31,7 +31,7 @@ export interface Credential {
   readonly certificate?: { readonly certPem: string; readonly keyPem: string } | undefined;
 }
 
-/** Speaking as somebody else; the server checks the right to. */
+/** Impersonation; the server checks the right to. */
 export interface Impersonation {
   readonly user: string;
   readonly groups?: readonly string[] | undefined;
@@ -39,9 +39,9 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** A value that may change while we run: a file's content, a plugin's answer. */
+/** A value that may change while we run: a file's content, a plugin's output. */
 export interface Source<T> {
-  /** What holds now; a promise only where it must be fetched first. The same value as before while nothing changed. */
+  /** The current value; a promise only where it must be fetched first. The same value as before while nothing changed. */
   current(): T | Promise<T>;
   /** Fetches afresh, because the server refused what `current` gave. Callers at the same time share one fetch. */
   refresh(): Promise<T>;
@@ -52,7 +52,7 @@ export function fixedSource<T>(value: T): Source<T> {
   return { current: () => value, refresh: async () => await Promise.resolve(value) };
 }
 
-/** One value made of several sources, and made anew only when one of them changed. */
+/** One value made of several sources, and made again only when one of them changed. */
 export function combineSources<A, B, T>(
   first: Source<A>,
   second: Source<B>,

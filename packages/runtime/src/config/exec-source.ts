@@ -9,7 +9,6 @@ import type { System } from "../system/system.ts";
 import type { Credential, Source } from "./cluster-config.ts";
 import type { ClusterEntry, ExecEntry, Located, UserEntry } from "./read-kubeconfig.ts";
 
-/** What a plugin is run for. */
 export interface ExecOptions {
   readonly system: System;
   readonly exec: ExecEntry;
@@ -18,7 +17,7 @@ export interface ExecOptions {
   readonly cas: Source<string | undefined>;
 }
 
-/** Plugins that ask a cloud take seconds; one that takes longer hangs. */
+/** Plugins that query a cloud take seconds; one that takes longer hangs. */
 const runLimitMs = 60_000;
 
 const outputLimitBytes = 1024 * 1024;
@@ -172,14 +171,13 @@ const credentialSchema = z.object({
   }),
 });
 
-/** What a plugin gave. */
 export interface IssuedCredential {
   readonly credential: Credential;
   /** Wall clock; undefined when it does not end. */
   readonly expiresAtMs: number | undefined;
 }
 
-/** Reads a plugin's output; undefined when it is not a credential of the version asked for. */
+/** Reads a plugin's output; undefined when it is not a credential of the version requested. */
 function readExecCredential(output: string, apiVersion: string): IssuedCredential | undefined {
   const parsed = credentialSchema.safeParse(jsonOf(output));
   if (!parsed.success || parsed.data.apiVersion !== apiVersion) return undefined;
@@ -211,7 +209,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What a plugin may know about the cluster: its entry, and the authorities as PEM wherever the entry has them from. */
+/** Facts about the cluster for a plugin: its entry, and the CAs as PEM wherever the entry has them from. */
 export interface ClusterFacts {
   readonly entry: ClusterEntry;
   readonly caPem: string | undefined;

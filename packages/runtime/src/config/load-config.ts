@@ -16,7 +16,7 @@ export interface LoadConfigOptions {
   readonly context?: string | undefined;
   /** Any certificate of the server will do (default: false). A kubeconfig that says so itself is refused without this. */
   readonly insecureSkipTlsVerify?: boolean | undefined;
-  /** Where a pod finds its identity (default: the usual folder). */
+  /** Where a pod finds its identity (default: the usual directory). */
   readonly serviceAccountDirectory?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ function candidateFiles({ env }: System): readonly string[] {
   return home === undefined || home === "" ? [] : [join(home, ".kube", "config")];
 }
 
-/** What reads kubeconfigs is loaded only for a file that is there: a pod has none, and YAML alone is 6 MB. */
+/** The parser of kubeconfigs is loaded only for a file that is there: a pod has none, and YAML alone is 6 MB. */
 async function readOne(file: string): Promise<ReadConfig> {
   const { readKubeconfig } = await import("./read-kubeconfig.ts");
   return { file, config: await readKubeconfig(file) };
@@ -74,15 +74,15 @@ async function readIfThere(file: string): Promise<ReadConfig | undefined> {
   }
 }
 
-const defaultFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
+const defaultDirectory = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Whether this process runs in a pod with the address of its API server. */
 function isInCluster({ env }: System): boolean {
   return (env["KUBERNETES_SERVICE_HOST"] ?? "") !== "" && (env["KUBERNETES_SERVICE_PORT"] ?? "") !== "";
 }
 
-/** The configuration of a pod: its service account's token, re-read as kubelet renews it, and the cluster's authority. */
-async function inClusterConfig(system: System, directory = defaultFolder): Promise<ClusterConfig> {
+/** The configuration of a pod: its service account's token, re-read as kubelet renews it, and the cluster's CA. */
+async function inClusterConfig(system: System, directory = defaultDirectory): Promise<ClusterConfig> {
   const { KUBERNETES_SERVICE_HOST: host = "", KUBERNETES_SERVICE_PORT: port = "" } = system.env;
   const token = tokenFileSource(system, { path: join(directory, "token"), field: "token" });
   const cas = caFileSource(system, { path: join(directory, "ca.crt"), field: "ca.crt" });

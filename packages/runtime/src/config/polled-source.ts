@@ -15,7 +15,7 @@ export interface PolledOptions<T> {
 }
 
 /**
- * A value that is read again when somebody asks for it and it is no longer fresh. While a reading fails the last good value
+ * A value that is read again when it is requested and no longer fresh. While a reading fails the last good value
  * stays, because files are seldom replaced in one stroke; only the very first failure throws.
  */
 export class PolledSource<T> implements Source<T> {
@@ -62,7 +62,7 @@ export interface NamedFile {
   readonly field: string;
 }
 
-/** Kubelet rewrites tokens well before they expire; kubectl looks once a minute too. */
+/** Kubelet rewrites tokens well before they expire; kubectl reads them once a minute too. */
 const tokenMaxAgeMs = 60_000;
 
 /** Certificates: "on change" within this time. */
@@ -78,7 +78,7 @@ export function tokenFileSource(system: System, file: NamedFile): Source<string>
   return new PolledSource({ system, read, maxAgeMs: tokenMaxAgeMs, isSame: isSameText });
 }
 
-/** Authorities in a file. */
+/** CAs in a file. */
 export function caFileSource(system: System, file: NamedFile): Source<string> {
   const read = async (): Promise<string> => await readNamed(file);
   return new PolledSource({ system, read, maxAgeMs: certificateMaxAgeMs, isSame: isSameText });

@@ -69,7 +69,7 @@ const flag = z
   .nullish()
   .transform((given) => given ?? undefined);
 
-/** How an entry of `clusters` looks. */
+/** Schema of an entry of `clusters`. */
 export const clusterSchema = z.object({
   server: z.string().min(1),
   "certificate-authority": text,
@@ -90,7 +90,7 @@ const execSchema = z.object({
   interactiveMode: z.enum(["Never", "IfAvailable", "Always"]).nullish(),
 });
 
-/** How an entry of `users` looks. */
+/** Schema of an entry of `users`. */
 export const userSchema = z.object({
   token: text,
   tokenFile: text,
@@ -108,7 +108,7 @@ export const userSchema = z.object({
   "auth-provider": z.unknown().optional(),
 });
 
-/** How an entry of `contexts` looks. */
+/** Schema of an entry of `contexts`. */
 export const contextSchema = z.object({ cluster: z.string().min(1), user: text, namespace: text });
 
 /**
@@ -122,13 +122,12 @@ export const kubeconfigSchema = z.object({
   "current-context": z.string().nullish(),
 });
 
-/** What one file says. */
 export type Kubeconfig = z.output<typeof kubeconfigSchema>;
 
 /** Where a cluster is. */
 export type ClusterEntry = z.output<typeof clusterSchema>;
 
-/** Who somebody is. */
+/** A user. */
 export type UserEntry = z.output<typeof userSchema>;
 
 /** A program that gives credentials. */
@@ -145,7 +144,7 @@ export interface Located<T> {
   readonly field: string;
 }
 
-/** What several files say together. Entries are checked when they are used. */
+/** The merged content of several files. Entries are checked when they are used. */
 export interface MergedConfig {
   readonly clusters: ReadonlyMap<string, Located<unknown>>;
   readonly users: ReadonlyMap<string, Located<unknown>>;

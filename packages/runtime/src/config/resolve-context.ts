@@ -19,14 +19,13 @@ import {
 } from "./read-kubeconfig.ts";
 import { decodeData, impersonationOf, userCredentials } from "./user-credentials.ts";
 
-/** What the person asks for beside the files. */
 export interface Wanted {
   /** Undefined stands for the current one. */
   readonly contextName: string | undefined;
   readonly insecureSkipTlsVerify: boolean;
 }
 
-/** The configuration that a context stands for. Files it points to are read once now, so that faults show at once. */
+/** The configuration that a context stands for. Files it points to are read once now, so that faults show immediately. */
 export async function resolveContext(
   system: System,
   merged: MergedConfig,
@@ -97,7 +96,7 @@ function missing({ files }: MergedConfig, field: string, problem: string): Confi
   return new ConfigError(problem, { code: "configMissingEntry", file: files.join(", "), field });
 }
 
-/** Anybody on the way could read and use it. `exec` is asked for a credential only when a request is sent; see Identity. */
+/** Anybody on the way could read and use it. `exec` provides a credential only when a request is sent; see Identity. */
 function refusePlainCredentials(server: string, { value, file, field }: Located<UserEntry>): void {
   if (!server.startsWith("http:")) return;
   const secrets = ["token", "tokenFile", "password"] as const;
@@ -122,7 +121,7 @@ function tlsOf(
   const { "tls-server-name": serverName = "" } = cluster.value;
   if (cluster.value[name] === true && !insecure)
     throw new ConfigError(
-      `anybody could pose as the server; set certificate-authority instead, or pass --${name} to accept that`,
+      `any host could pose as the server; set certificate-authority instead, or pass --${name} to accept that`,
       { code: "configInsecure", file: cluster.file, field: `${cluster.field}.${name}` },
     );
   return {

@@ -31,7 +31,7 @@ export interface MappedOptions<O extends KubeObject = KubeObject> extends Predic
   readonly reenqueueForMs?: number | undefined;
 }
 
-/** What a controller watches, and how it works. Everything has a default. */
+/** Options of a controller: what it watches and how it works. Everything has a default. */
 export interface ControllerOptions<Obj extends KubeObject> {
   /** For logs, metrics and as field manager (default: the kind's plural). */
   readonly name?: string | undefined;
@@ -110,14 +110,14 @@ export type StatusOf<Obj extends KubeObject> = Obj extends { readonly status?: i
   ? Partial<Omit<NonNullable<Status>, "conditions" | "observedGeneration">>
   : object;
 
-/** What a reconcile reports besides the outcome. */
+/** Additional results of a reconcile. */
 export interface Reconciled<Obj extends KubeObject> extends Omit<CleanUpEnd, "status"> {
   readonly status?: StatusOf<Obj> | undefined;
 }
 
 /** The short form of a controller, for kinds whose decision is short: one function reads, decides and writes. */
 export interface ReconcileDefinition<Obj extends KubeObject> {
-  /** Brings the world to what the object declares; idempotent. Nothing returned means `settled()`. */
+  /** Makes the cluster match the object; idempotent. Nothing returned means `settled()`. */
   readonly reconcile: (
     object: Live<Obj>,
     ctx: Context,
@@ -169,8 +169,8 @@ export function passes<O extends KubeObject>(
 }
 
 /**
- * What a controller reacts to on its own kind by default: the spec (by its generation), labels, annotations, finalizers and
- * the wish to delete. Not the status: that is our own writing. Kinds without generation have no such split.
+ * Changes of its own kind that a controller reacts to by default: the spec (by its generation), labels, annotations, finalizers and
+ * the deletion. Not the status: that is our own writing. Kinds without generation have no such split.
  */
 export const declarationChanged: Predicate = {
   event: (event) =>

@@ -9,7 +9,7 @@ import type { Log } from "../reconcile/log.ts";
 import type { ReconcileEvent } from "../reconcile/recipe.ts";
 import type { System } from "../system/system.ts";
 
-/** What a controller lives on; the manager provides it. */
+/** Dependencies of a controller; the manager provides them. */
 export interface ControllerHost {
   readonly pool: InformerPool;
   readonly client: Client;

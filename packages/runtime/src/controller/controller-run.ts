@@ -25,13 +25,13 @@ export interface ControllerReport {
   readonly name: string;
   /** Keys that wait for a worker. */
   readonly queued: number;
-  /** Reconciler under way. */
+  /** Reconciler in progress. */
   readonly active: number;
   /** Kinds that it may not watch: until it may, it does not work. */
   readonly forbidden: readonly string[];
 }
 
-/** A controller with its informers, its queue and its workers. Informers start at once, so that a stand-by is warm. */
+/** A controller with its informers, its queue and its workers. Informers start immediately, so that a stand-by is warm. */
 export class ControllerRun<Obj extends KubeObject, Seen, Action> {
   readonly name: string;
   readonly #concurrency: number;
@@ -91,7 +91,7 @@ export class ControllerRun<Obj extends KubeObject, Seen, Action> {
     await this.#sources.settled();
   }
 
-  /** Resolves as `settled` does, or once the server has said that it may not watch one of its kinds. */
+  /** Resolves as `settled` does, or once the server has refused the watch of one of its kinds. */
   async responded(): Promise<void> {
     await this.#sources.responded();
   }

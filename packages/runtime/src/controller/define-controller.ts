@@ -19,7 +19,7 @@ export interface Controller {
 export interface LaunchedController {
   readonly name: string;
   settled(): Promise<void>;
-  /** Resolves as `settled` does, or once the server has said that it may not watch one of its kinds. */
+  /** Resolves as `settled` does, or once the server has refused the watch of one of its kinds. */
   responded(): Promise<void>;
   work(term: Term): Promise<void>;
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ export interface LaunchedController {
 }
 
 /**
- * A controller: which objects it looks after, and how. The short form has one function that reads, decides and writes; the long
+ * A controller: which objects it manages, and how. The short form has one function that reads, decides and writes; the long
  * form takes a recipe of `observe`, `rules` and `perform`, whose decisions are tested as tables.
  *
  * @example

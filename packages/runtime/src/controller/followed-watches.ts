@@ -12,7 +12,6 @@ import { reasons } from "../reasons.ts";
 import type { FollowView, Tracked } from "../reconcile/recipe.ts";
 import type { ReadStore } from "../store/object-store.ts";
 
-/** What the watches of a controller's reconciles are made of. */
 export interface FollowedWatchesOptions {
   readonly pool: InformerPool;
   /** Objects that are followed with a watch of their own; beyond it `follow` throws. */
@@ -28,7 +27,7 @@ export interface FollowedWatchesOptions {
 }
 
 /**
- * Something that a reconcile needs is not known yet, e.g. a followed object. Throw it only where the answer wakes the object: the reconcile
+ * Something that a reconcile needs is not known yet, e.g. a followed object. Throw it only where the response wakes the object: the reconcile
  * is repeated then, without being counted as a failure, or after 30 s.
  *
  * @example
@@ -36,7 +35,7 @@ export interface FollowedWatchesOptions {
  */
 export class NotYetKnownError extends ApiError {
   constructor(what: string) {
-    super(`watch ${what}: not answered yet`, { class: "transient", mayHaveActed: false });
+    super(`watch ${what}: no response yet`, { class: "transient", mayHaveActed: false });
   }
 }
 
@@ -55,7 +54,7 @@ interface Watch {
 }
 
 /**
- * The watches that reconciles asked for. Each is shared by all objects whose last reconcile named it, and ends when there is none
+ * The watches that reconciles requested. Each is shared by all objects whose last reconcile named it, and ends when there is none
  * any more.
  */
 export class FollowedWatches {
@@ -64,7 +63,7 @@ export class FollowedWatches {
     this.#close(target);
   });
   readonly #watches = new Map<string, Watch>();
-  /** Watches of which the server has said what there is, or that we may not have them. */
+  /** Watches that the server has filled, or refused. */
   readonly #responded = new Set<string>();
   /** Those who wait for a watch to become free. */
   readonly #refused = new Set<ObjectKey>();
@@ -104,7 +103,7 @@ export class FollowedWatches {
     return this.#followers.of(objectId(kind, key));
   }
 
-  /** The object is gone. */
+  /** The object no longer exists. */
   forget(follower: ObjectKey): void {
     this.#refused.delete(follower);
     this.#followers.forget(follower);
@@ -117,7 +116,7 @@ export class FollowedWatches {
     await Promise.all(handles.map(async (handle) => await handle[Symbol.asyncDispose]()));
   }
 
-  /** Throws while nothing is known of the object: absent and not seen yet must not look alike. */
+  /** Throws while nothing is known of the object: absent and not seen yet must differ. */
   #single(following: Following, { kind, ref, view }: FollowRequest): KubeObject | undefined {
     const { name, namespace } = ref;
     const scope = { namespace: kind.scope === "Cluster" ? undefined : namespace };
@@ -173,7 +172,7 @@ export class FollowedWatches {
     return watch;
   }
 
-  /** The first answer may be a refusal; then the one that lifts it counts too. */
+  /** The first response may be a refusal; then the one that lifts it counts too. */
   async #awaitResponses(id: string, watch: Watch): Promise<void> {
     const { firstResponse, synced } = watch.handle;
     for (const response of [firstResponse, synced]) {
@@ -204,7 +203,7 @@ function escaped(name: string): string {
   return name.replaceAll(/[\\,=]/g, "\\$&");
 }
 
-/** What one reconcile follows. Most follow nothing: for those nothing is made. */
+/** Objects that one reconcile follows. Most follow nothing: for those nothing is made. */
 export class Following {
   readonly follower: ObjectKey;
   readonly #followers: Followers;
@@ -215,7 +214,7 @@ export class Following {
     this.#followers = followers;
   }
 
-  /** Counts at once. */
+  /** Counts immediately. */
   follow(target: string): void {
     this.#targets ??= new Set();
     this.#targets.add(target);
@@ -228,13 +227,13 @@ export class Following {
   }
 }
 
-/** Who follows what. A reference counts at once and holds until a later reconcile ends without it. */
+/** Who follows what. A reference counts immediately and holds until a later reconcile ends without it. */
 export class Followers {
   readonly #followers = new Map<string, Set<ObjectKey>>();
   readonly #targets = new Map<ObjectKey, Set<string>>();
   readonly #onUnfollowed: (target: string) => void;
 
-  /** `onUnfollowed` is called when the last follower of a target is gone. */
+  /** `onUnfollowed` is called when the last follower of a target no longer exists. */
   constructor(onUnfollowed: (target: string) => void) {
     this.#onUnfollowed = onUnfollowed;
   }
@@ -244,7 +243,7 @@ export class Followers {
     return this.#followers.get(target) ?? [];
   }
 
-  /** A reconcile begins: what it follows counts at once, what it no longer follows is dropped by `end`. */
+  /** A reconcile begins: what it follows counts immediately, what it no longer follows is dropped by `end`. */
   begin(follower: ObjectKey): Following {
     return new Following(follower, this);
   }
@@ -263,7 +262,7 @@ export class Followers {
     else this.#targets.set(follower, targets);
   }
 
-  /** The follower is gone. */
+  /** The follower no longer exists. */
   forget(follower: ObjectKey): void {
     for (const target of this.#targets.get(follower) ?? []) this.#drop(target, follower);
     this.#targets.delete(follower);

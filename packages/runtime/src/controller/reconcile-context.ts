@@ -11,7 +11,6 @@ import type { ReadStore } from "../store/object-store.ts";
 import type { ControllerHost } from "./controller-host.ts";
 import type { FollowedWatches, Following } from "./followed-watches.ts";
 
-/** What the contexts of one controller's reconciles have in common. */
 export interface ContextSettings {
   /** Of the controller. */
   readonly name: string;
@@ -29,7 +28,7 @@ interface ContextOptions {
   readonly following: Following;
 }
 
-/** The context of one reconcile. What a reconcile without writes never asks for is not made: client and signal cost more than the rest of it. */
+/** The context of one reconcile. What a reconcile without writes never requests is not made: client and signal cost more than the rest of it. */
 export class ReconcileContext implements Context, ReconcileEvents {
   readonly log: Log;
   readonly #settings: ContextSettings;
@@ -99,7 +98,7 @@ export class ReconcileContext implements Context, ReconcileEvents {
 
 const appliedObjects = defineMemory<AppliedObjects>("applied objects", () => new Map());
 
-/** A client that ends with the scope, and whose writes the stores answer with until the watch brings them. */
+/** A client that ends with the scope, and whose writes the stores return until the watch brings them. */
 export function clientWithin(
   { client, pool }: Pick<ControllerHost, "client" | "pool">,
   scope: Scope,

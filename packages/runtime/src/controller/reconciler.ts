@@ -15,7 +15,6 @@ import type { ControllerHost } from "./controller-host.ts";
 import { type FollowedWatches, NotYetKnownError } from "./followed-watches.ts";
 import { clientWithin, type ContextSettings, ReconcileContext } from "./reconcile-context.ts";
 
-/** What the queue is to do with the key now. */
 export type Next =
   /** `error`: it failed, and only a change of the spec can help. */
   | { readonly kind: "done"; readonly error?: unknown }
@@ -25,7 +24,6 @@ export type Next =
   /** Broken off because we stop or lost leadership; nothing is known. */
   | { readonly kind: "abandoned" };
 
-/** What reconciles of one controller have in common. */
 export interface ReconcilerSettings<Obj extends KubeObject, Seen, Action> {
   readonly name: string;
   readonly kind: Kind<Obj>;
@@ -78,13 +76,13 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposa
       return nextAfter(end);
     } catch (error) {
       if (term.aborted) return { kind: "abandoned" };
-      // The answer brings the object back; the delay is for a server that gives none.
+      // The response brings the object back; the delay is for a server that gives none.
       if (error instanceof NotYetKnownError) return { kind: "requeueAfter", delayMs: silentAfterMs };
       return await this.#fail(object, error, { log, term });
     }
   }
 
-  /** The object is gone for good. */
+  /** The object no longer exists for good. */
   forget({ metadata }: Live): void {
     this.#drop(keyOf(metadata));
     this.#statuses.forget(metadata.uid);
@@ -156,7 +154,7 @@ export class Reconciler<Obj extends KubeObject, Seen, Action> implements Disposa
   }
 }
 
-/** A watch that is not answered by then is asked for again by the next reconcile. */
+/** A watch without a response by then is requested again by the next reconcile. */
 const silentAfterMs = 30_000;
 
 interface StatusOptions {
@@ -165,7 +163,7 @@ interface StatusOptions {
   readonly term: AbortSignal;
 }
 
-/** Only what was worked on gets a status: a claim is not yet work, and what is gone has none. */
+/** Only what was worked on gets a status: a claim is not yet work, and what no longer exists has none. */
 function isReported({ stage, outcome }: ReconcileEnd): boolean {
   return stage === "active" || (stage === "deleting" && outcome.kind !== "settled");
 }
@@ -186,7 +184,7 @@ function nextAfter({ stage, outcome, failure }: ReconcileEnd): Next {
   }
 }
 
-/** Only a change of the spec can help, unless the outcome says when to look again. */
+/** Only a change of the spec can help, unless the outcome says when to reconcile again. */
 function nextAfterStay(shown: Outcome | undefined, error: unknown): Next {
   const delayMs = shown?.kind === "stalled" ? shown.retryAfterMs : undefined;
   return delayMs === undefined ? { kind: "done", error } : { kind: "requeueAfter", delayMs };

@@ -1,27 +1,26 @@
 import type { ObjectKey } from "../object/kube-object.ts";
 import type { System } from "../system/system.ts";
 
-/** What is looked at again, and how. */
 export interface SlowResyncOptions {
   readonly system: System;
-  /** From one full look to the next, give or take a tenth. */
+  /** Interval between two full rounds, give or take a tenth. */
   readonly everyMs: number;
-  /** The objects there are, from the store: nothing is asked of the server. */
+  /** The objects there are, from the store: no request to the server. */
   readonly keys: () => readonly ObjectKey[];
-  /** Called with each key once per look; meant to lead to the queue with low priority. */
+  /** Called with each key once per round; meant to lead to the queue with low priority. */
   readonly enqueue: (key: ObjectKey) => void;
 }
 
 /** Ten hours, as in controller-runtime. */
 export const defaultResyncMs = 36_000_000;
 
-/** A look is spread over this share of the time between looks, in so many portions: no hour of the day is busier for it. */
+/** A round is spread over this share of the interval, in so many portions: no hour of the day is busier for it. */
 const spreadShare = 0.1;
 const portions = 100;
 
 /**
- * Looks at every object now and then although no event announced a change: the net below all other nets, for changes outside of
- * the cluster and for faults of ours. Runs until the signal aborts; never rejects.
+ * Reconciles every object now and then although no event announced a change: the last safety net, for changes outside of
+ * the cluster and for our own bugs. Runs until the signal aborts; never rejects.
  */
 export async function runSlowResync(options: SlowResyncOptions, signal: AbortSignal): Promise<void> {
   const { system, everyMs } = options;

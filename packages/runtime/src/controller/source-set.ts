@@ -19,19 +19,19 @@ import type { Reenqueuer } from "./reenqueuer.ts";
 export interface SourceWiring<Obj extends KubeObject> {
   readonly enqueue: (key: ObjectKey, priority: Priority, afterMs?: number) => void;
   readonly reenqueuer: Pick<Reenqueuer, "keep">;
-  /** An object of the controller's own kind is gone. */
+  /** An object of the controller's own kind no longer exists. */
   readonly onDeleted: (object: Live<Obj>) => void;
 }
 
 /** The informers of one controller. */
 export class SourceSet<Obj extends KubeObject> {
   readonly own: InformerHandle<Obj>;
-  /** What reconciles asked for. */
+  /** Watches that reconciles requested. */
   readonly followed: FollowedWatches;
   readonly #kind: Kind<Obj>;
   readonly #definition: ControllerOptions<Obj>;
   readonly #pool: InformerPool;
-  /** By what was asked for: a kind may be named twice, with different selectors. */
+  /** By what was requested: a kind may be named twice, with different selectors. */
   readonly #handles = new Map<string, InformerHandle>();
   readonly #kindNames = new Map<string, string>();
   /** By kind, as first named; what reconciles read. */
@@ -59,7 +59,7 @@ export class SourceSet<Obj extends KubeObject> {
       await (this.#isDispensable(id) ? handle.firstResponse : handle.synced);
   }
 
-  /** Resolves as `settled` does, or once the server has said which kinds we may not watch. */
+  /** Resolves as `settled` does, or once the server has said which kinds it refuses. */
   async responded(): Promise<void> {
     for (const handle of this.#handles.values()) await handle.firstResponse;
   }
@@ -91,7 +91,7 @@ export class SourceSet<Obj extends KubeObject> {
     return store as unknown as ReadStore<O>;
   }
 
-  /** Leads the events of all sources to the keys they concern; what is there already is reported at once. */
+  /** Leads the events of all sources to the keys they concern; what is there already is reported immediately. */
   wire({ enqueue, reenqueuer, onDeleted }: SourceWiring<Obj>): void {
     const { owns = [], watches = [], reads = [], predicate } = this.#definition;
     this.#enqueue = enqueue;
@@ -181,7 +181,7 @@ function withManagedFields(source: Source): Source {
   return request.isMetadataOnly === true ? request : { keepManagedFields: true, ...request };
 }
 
-/** What was there at the start can wait for what people do now. */
+/** Objects from the start can wait for what people do now. */
 function priorityOf({ isInitial }: InformerEvent): Priority {
   return isInitial ? "low" : "normal";
 }

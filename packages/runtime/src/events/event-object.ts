@@ -22,7 +22,6 @@ export interface EventSeries {
   readonly lastObservedTime: string;
 }
 
-/** What an event is about. */
 export interface EventSubject {
   readonly apiVersion: string;
   readonly kind: string;
@@ -31,7 +30,6 @@ export interface EventSubject {
   readonly uid?: string;
 }
 
-/** What happened, and to what. */
 export interface Occurrence {
   readonly subject: EventSubject;
   readonly type: "Normal" | "Warning";

@@ -12,7 +12,6 @@ export interface EventObserver {
   eventDropped?(event: { readonly why: "full" | "refused" }): void;
 }
 
-/** What a recorder is made of. */
 export interface EventRecorderOptions {
   readonly client: Client;
   readonly system: System;
@@ -68,7 +67,7 @@ export class EventRecorder {
     giveUp();
   }
 
-  /** Looks through the series until the signal aborts; beside that no timer is needed. */
+  /** Checks the series until the signal aborts; no other timer is needed. */
   async keepSeries(signal: AbortSignal): Promise<void> {
     const { system } = this.#options;
     while (!signal.aborted) {
@@ -127,7 +126,7 @@ export class EventRecorder {
     await this.#options.client.create(eventKind, whole, { signal: this.#stopping.signal });
   }
 
-  /** False when the event is gone: it ran out, somebody deleted it, or it was never taken. */
+  /** False when the event no longer exists: it expired, was deleted, or was never accepted. */
   async #continue({ event, series }: SeriesWrite): Promise<boolean> {
     const patch = { kind: "merge", body: { series: series?.() } } as const;
     try {

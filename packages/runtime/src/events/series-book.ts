@@ -23,7 +23,7 @@ const endsAfterMs = 6 * 60_000;
 /** A running series is written again after this long. */
 const refreshAfterMs = 30 * 60_000;
 
-/** Series under way; beyond it the oldest are no longer merged. */
+/** Series in progress; beyond it the oldest are no longer merged. */
 const limit = 4_096;
 
 /** When something happened, and how to make the event of it. */
@@ -37,7 +37,7 @@ export interface Noting {
 export class SeriesBook {
   readonly #entries = new Map<string, Entry>();
 
-  /** What has to be written for this occurrence, if anything. */
+  /** The write for this occurrence, if any. */
   note(occurrence: Occurrence, { make, wallMs, monotonicMs }: Noting): SeriesWrite | undefined {
     const key = identityOf(occurrence);
     const entry = this.#entries.get(key);

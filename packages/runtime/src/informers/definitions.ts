@@ -2,7 +2,7 @@ import { defineKind, type Kind } from "../object/kind.ts";
 import type { KubeObject, Live } from "../object/kube-object.ts";
 import { type InformerEvent, objectOf } from "./informer-event.ts";
 
-/** What is kept of a CustomResourceDefinition: which resource it is about, and whether it is served. */
+/** The part of a CustomResourceDefinition that is kept: which resource it is about, and whether it is served. */
 export interface Definition extends KubeObject {
   readonly spec: { readonly group: string; readonly names: { readonly plural: string } };
 }

@@ -1,6 +1,6 @@
 import type { KubeObject, Live } from "../object/kube-object.ts";
 
-/** What a handler receives. `isInitial`: the object was there already, this is only the first the handler hears of it. */
+/** Event of an informer. `isInitial`: the object existed already; the handler sees it for the first time. */
 export type InformerEvent<O extends KubeObject = KubeObject> =
   | { readonly type: "added"; readonly isInitial: boolean; readonly new: Live<O> }
   | { readonly type: "updated"; readonly isInitial: boolean; readonly old: Live<O>; readonly new: Live<O> }

@@ -13,7 +13,7 @@ import { Informer, type InformerObserver, type View } from "./informer.ts";
 /** Which objects to have at hand, and how much of each. */
 export interface InformerRequest<O extends KubeObject = KubeObject> extends View, Omit<WatchTarget, "kind"> {
   readonly kind: Kind<O>;
-  /** Nothing but a CustomResourceDefinition brings the kind, so while there is none the server is not asked (default: it may be aggregated). */
+  /** Nothing but a CustomResourceDefinition brings the kind, so while there is none the server is not queried (default: it may be aggregated). */
   readonly isDefined?: boolean | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface InformerHandle<O extends KubeObject = KubeObject> extends Async
   readonly silentMs: number;
   /** Resolves once the first picture is complete or the kind turned out not to be served. */
   readonly synced: Promise<void>;
-  /** Resolves as `synced` does, or when the server has said that we may not watch the kind. */
+  /** Resolves as `synced` does, or when the server has refused the watch. */
   readonly firstResponse: Promise<void>;
   /** Nothing is known of the kind's objects, because we may not watch them. */
   readonly isForbidden: boolean;
-  /** Somebody has reason to think that a kind which could not be watched, not served or forbidden, can be watched now. */
+  /** Tries again: a kind that was not served or forbidden may be watchable now. */
   retryNow(): void;
   /** Gives the handler what is there, then every change; taken off when the share is given back. */
   addHandler(handler: InformerHandler<O>): void;
@@ -43,7 +43,6 @@ export interface InformerReport {
   readonly objects: number;
 }
 
-/** What a pool is made of. */
 export interface InformerPoolOptions {
   readonly transport: Transport;
   readonly system: System;
@@ -80,14 +79,14 @@ class Shared {
     this.#holders += 1;
   }
 
-  /** True when nobody wants it any more. */
+  /** True when no one wants it any more. */
   giveBack(): boolean {
     this.#holders -= 1;
     return this.#holders <= 0;
   }
 }
 
-/** Informers that are shared by all who want the same objects in the same way, and live as long as somebody wants them. */
+/** Informers that are shared by all who want the same objects in the same way, and live as long as one of them is left. */
 export class InformerPool implements AsyncDisposable {
   readonly #options: InformerPoolOptions;
   readonly #shared = new Map<string, Shared>();
@@ -108,14 +107,14 @@ export class InformerPool implements AsyncDisposable {
     return this.#handle<O>(id, shared);
   }
 
-  /** Lets every store of the kind answer with our own write until the watch has caught up. */
+  /** Lets every store of the kind return our own write until the watch has caught up. */
   noteWrite(kind: Kind, object: KubeObject): void {
     for (const shared of this.#shared.values()) {
       if (shared.mayHold(kind, object)) shared.informer.noteWrite(object);
     }
   }
 
-  /** The objects of an informer that somebody holds; empty when nobody does. Starts none. */
+  /** The objects of a running informer; empty when there is none. Starts none. */
   stored<O extends KubeObject>(request: InformerRequest<O>): readonly Live<O>[] {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the kind of the request vouches for the objects' type
     return (this.#shared.get(informerId(request))?.informer.store.list() ?? []) as readonly Live<O>[];
@@ -217,7 +216,7 @@ export class InformerPool implements AsyncDisposable {
 
   /**
    * The first kind that is not served makes it worthwhile to watch which ones are. From then on the reflectors
-   * themselves look every few minutes only; where watching definitions is forbidden, every 30 s.
+   * themselves retry every few minutes only; where watching definitions is forbidden, every 30 s.
    */
   #watchDefinitions(pending: Kind): void {
     if (this.#isClosed || this.#definitions !== undefined || pending.group === definitions.group) return;
@@ -240,7 +239,7 @@ export class InformerPool implements AsyncDisposable {
       : Math.min(backOffMs, pendingReportMs);
   }
 
-  /** Asking again and again for what is forbidden would fill the server's audit log. */
+  /** Repeating a forbidden request would fill the server's audit log. */
   #forgoDefinitions(): void {
     const { handle } = this.#definitions ?? {};
     this.#definitions = {};
@@ -248,7 +247,7 @@ export class InformerPool implements AsyncDisposable {
   }
 }
 
-/** Definitions are watched and announce a kind at once; only aggregated APIs come without one. */
+/** Definitions are watched and announce a kind immediately; only aggregated APIs come without one. */
 const pendingReportMs = 180_000;
 
 /** Nothing but a new definition changes it; timers end after 24 days. */

@@ -26,11 +26,10 @@ export interface View {
   readonly internStrings?: boolean | undefined;
 }
 
-/** What is kept of an object. */
 export interface Projection {
   readonly name: string;
   readonly project: (object: Live) => KubeObject;
-  /** Longer strings it does not look at: they come empty from the watch, and are never held (default: none). */
+  /** Longer strings are not needed: they come empty from the watch, and are never held (default: none). */
   readonly textLimitBytes?: number | undefined;
 }
 
@@ -42,7 +41,6 @@ export interface InformerObserver extends WatchObserver {
   stateChanged?(event: { readonly kind: string; readonly state: WatchState; readonly error: unknown }): void;
 }
 
-/** What an informer is made of. */
 export interface InformerOptions {
   readonly target: WatchTarget;
   readonly view: View;
@@ -111,7 +109,7 @@ export class Informer {
     return this.#synced.promise;
   }
 
-  /** Resolves as `synced` does, or when the server has said that we may not watch the kind. */
+  /** Resolves as `synced` does, or when the server has refused the watch. */
   get firstResponse(): Promise<void> {
     return this.#firstResponse.promise;
   }
@@ -130,15 +128,15 @@ export class Informer {
     await this.#running;
   }
 
-  /** What is there but left out of the store, without its content. */
+  /** Objects that exist but are left out of the store, without their content. */
   get quarantined(): readonly KubeObject[] {
     return [...this.#quarantined.values()];
   }
 
-  /** The kind may be served now, or we may watch it now: `firstResponse` waits for a new answer then. */
+  /** The kind may be served now, or we may watch it now: `firstResponse` waits for a new response then. */
   retryNow(): void {
     if (this.isForbidden && this.#isDecided) {
-      // Never one that somebody still waits for.
+      // Never one with a waiting caller.
       this.#firstResponse = Promise.withResolvers<undefined>();
       this.#isDecided = false;
     }
@@ -156,7 +154,7 @@ export class Informer {
   }
 
   /**
-   * The store answers with this object until the watch delivers it. One that the selectors leave out and that is not there
+   * The store returns this object until the watch delivers it. One that the selectors exclude and that does not exist
    * would stay until the next bookmark: the watch never delivers it.
    */
   noteWrite(object: KubeObject): void {
@@ -259,7 +257,7 @@ export class Informer {
     this.#response();
   }
 
-  /** Holds until a picture is there or the kind is gone: trouble of another sort in between says nothing about rights. */
+  /** Holds until a picture is there or the kind no longer exists: trouble of another sort in between says nothing about rights. */
   #noteRefusal(): void {
     this.#isRefused = true;
     this.#response();

@@ -171,7 +171,7 @@ export const validatingWebhookConfigurations: Kind<WebhookConfiguration> = defin
   "Cluster",
 );
 
-/** `admissionregistration.k8s.io/v1` ValidatingAdmissionPolicy, as far as it can be told without evaluating it. */
+/** `admissionregistration.k8s.io/v1` ValidatingAdmissionPolicy, as far as it can be known without evaluating it. */
 export interface ValidatingAdmissionPolicy extends KubeObject {
   readonly spec?: { readonly failurePolicy?: string };
 }

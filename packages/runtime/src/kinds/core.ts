@@ -4,7 +4,7 @@ import type { KubeObject, ObjectMeta } from "../object/kube-object.ts";
 /** Text by key, as in labels and ConfigMaps. */
 export type StringMap = Readonly<Record<string, string>>;
 
-/** What a status says about one aspect of an object. */
+/** One condition of a status. */
 export interface StatusCondition {
   readonly type: string;
   readonly status: string;
@@ -126,7 +126,7 @@ export interface KeyToPath {
   readonly mode?: number;
 }
 
-/** What a pod runs. */
+/** Spec of a pod. */
 export interface PodSpec {
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];

@@ -26,7 +26,7 @@ export interface Deployment extends KubeObject {
   };
 }
 
-/** What workloads have in common in their status. */
+/** Status fields that workloads have in common. */
 export interface WorkloadStatus {
   readonly observedGeneration?: number;
   readonly replicas?: number;

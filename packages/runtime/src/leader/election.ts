@@ -2,15 +2,15 @@ import { deepEqual } from "../object/deep-equal.ts";
 import type { Lease } from "./lease.ts";
 
 /**
- * What one candidate knows of the election. Times are its own monotonic clock: nobody else's clock is ever trusted.
+ * State of one candidate. Times are its own monotonic clock: no other client's clock is ever trusted.
  *
  * Guarantee: at most one candidate `mayAct` at a time, as long as the API server takes writes by resourceVersion, clocks run
- * at rates that differ by less than `leaseMs / renewDeadlineMs`, and nobody edits the lease by hand. A holder counts from
+ * at rates that differ by less than `leaseMs / renewDeadlineMs`, and no one edits the lease by hand. A holder counts from
  * the moment it *sent* its last renewal and stops after the renew deadline; the others count from the moment they *saw* it
  * and wait for the longer lease duration. Caveat: the monotonic clock of a suspended machine stands still.
  */
 export interface Election {
-  /** The last lease seen, and since when it has looked like that. Undefined until the API server answered once. */
+  /** The last lease seen, and since when it is unchanged. Undefined until the first response of the API server. */
   readonly seen: SeenLease | undefined;
   /** When our last successful write was sent; undefined while following. */
   readonly renewedMs: number | undefined;
@@ -20,7 +20,7 @@ export interface Election {
 export interface SeenLease {
   readonly lease: Lease | undefined;
   readonly sinceMs: number;
-  /** When a lease that existed was found gone or made anew: its holder may still act, and is waited out. */
+  /** When a lease that existed was found deleted or created again: its holder may still act, and is waited out. */
   readonly removedMs: number | undefined;
 }
 
@@ -32,19 +32,18 @@ export interface ElectionSettings {
   readonly renewDeadlineMs: number;
 }
 
-/** What a candidate does next. */
 export type ElectionStep =
   | { readonly kind: "create" }
-  /** Somebody else's lease that ran out or was given back. */
+  /** The lease of another holder that expired or was released. */
   | { readonly kind: "take"; readonly lease: Lease }
   | { readonly kind: "renew"; readonly lease: Lease }
   /** Nothing can change before this moment unless the lease does. */
   | { readonly kind: "wait"; readonly untilMs: number };
 
-/** Before the first look. */
+/** Before the first read. */
 export const notSeen: Election = { seen: undefined, renewedMs: undefined };
 
-/** The candidate has read the lease; `nowMs` is when the answer arrived. */
+/** The candidate has read the lease; `nowMs` is when the response arrived. */
 export function noteRead(election: Election, lease: Lease | undefined, nowMs: number): Election {
   const { seen } = election;
   if (seen !== undefined && isUnchanged(seen.lease, lease)) {
@@ -54,7 +53,7 @@ export function noteRead(election: Election, lease: Lease | undefined, nowMs: nu
   return { ...election, seen: { lease, sinceMs: nowMs, removedMs } };
 }
 
-/** The candidate has written the lease as its own; `sentMs` is when the request left, never when the answer came. */
+/** The candidate has written the lease as its own; `sentMs` is when the request left, never when the response came. */
 export function noteHeld(lease: Lease, sentMs: number): Election {
   return { seen: { lease, sinceMs: sentMs, removedMs: undefined }, renewedMs: sentMs };
 }
@@ -75,12 +74,12 @@ export function mayAct(election: Election, settings: ElectionSettings, nowMs: nu
   return untilMs !== undefined && nowMs < untilMs;
 }
 
-/** Whether the lease that was seen names somebody else, so that a holder has to stop at once. */
+/** Whether the lease that was seen names another holder, so that a holder has to stop immediately. */
 export function isSuperseded({ seen }: Election, { identity }: ElectionSettings): boolean {
   return seen?.lease !== undefined && holderOf(seen.lease) !== identity;
 }
 
-/** The decision. Only sensible after a look at the lease. */
+/** The decision. Call it after the lease was read. */
 export function nextStep(election: Election, settings: ElectionSettings, nowMs: number): ElectionStep {
   const { seen } = election;
   if (seen === undefined) return { kind: "wait", untilMs: nowMs };
@@ -98,7 +97,7 @@ function holderOf({ spec }: Lease): string {
   return spec?.holderIdentity ?? "";
 }
 
-/** The holder says how long it may keep silent; where it does not, everybody's setting counts. */
+/** The holder says how long it may keep silent; where it does not, the common setting counts. */
 function durationMsOf({ spec }: Lease, { leaseMs }: ElectionSettings): number {
   const seconds = spec?.leaseDurationSeconds ?? 0;
   return seconds > 0 ? seconds * 1_000 : leaseMs;

@@ -4,9 +4,9 @@ import { ApiError } from "../errors.ts";
 import type { FencedElector } from "./lease-elector.ts";
 
 /**
- * A client whose writes leave only while the lease is held. Asks the elector at the very moment of sending: after a blocked
+ * A client whose writes are sent only while the lease is held. Checks with the elector at the very moment of sending: after a blocked
  * event loop this is right before any timer has fired. A write also ends with the lease that allowed it, because the server
- * could otherwise act on it when somebody else leads. Reads go through.
+ * could otherwise act on it when another client leads. Reads go through.
  */
 export function guardWrites(client: Client, elector: Pick<FencedElector, "writeBudgetMs">): Client {
   const writing = <T extends CallOptions>(options: T): T => {

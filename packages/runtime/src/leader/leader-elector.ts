@@ -8,7 +8,7 @@ export interface LeaderElector {
    */
   run(signal: AbortSignal, onStart: () => void, onStop: () => void): Promise<void>;
   /**
-   * How long writes may still leave, asked at the moment of sending; 0 refuses them. An elector that has none is trusted to
+   * How long writes may still be sent, read at the moment of sending; 0 refuses them. An elector that has none is trusted to
    * call `onStop` in time, which a blocked event loop can prevent.
    */
   writeBudgetMs?(): number;

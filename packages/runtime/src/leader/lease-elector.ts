@@ -31,11 +31,11 @@ import {
 /** Hooks for metrics. */
 export interface LeaseObserver {
   leaseHeld?(event: { readonly lease: string; readonly isHeld: boolean }): void;
-  /** A renewal without a look at the lease did not go through; the lease had to be read. */
+  /** A renewal without a read did not succeed; the lease had to be read. */
   leaseSlowPath?(event: { readonly lease: string }): void;
 }
 
-/** What an elector is made of. */
+/** Options of an elector. */
 export interface LeaseElectorOptions {
   /** Must not be fenced by this elector: it writes the lease itself. */
   readonly client: Pick<Client, "find" | "create" | "replace">;
@@ -53,7 +53,7 @@ export interface LeaseElectorOptions {
   readonly observer?: LeaseObserver;
 }
 
-/** A LeaderElector whose leadership can be asked for at any moment. */
+/** A LeaderElector whose leadership can be requested at any moment. */
 export interface FencedElector extends LeaderElector {
   /** Whether a write may leave now. Goes by the monotonic clock, so that it is right even before any timer has fired. */
   mayWrite(): boolean;
@@ -131,7 +131,7 @@ export class LeaseElector implements FencedElector {
     const { client, system, lease: ref } = this.#options;
     const lease = await client.find(leases, ref, this.#limits(signal));
     this.#election = noteRead(this.#election, lease, system.monotonicMs());
-    if (isSuperseded(this.#election, this.#settings)) this.#lose("somebody else holds the lease");
+    if (isSuperseded(this.#election, this.#settings)) this.#lose("another holder has the lease");
     const step = nextStep(this.#election, this.#settings, system.monotonicMs());
     switch (step.kind) {
       case "wait":
@@ -160,7 +160,7 @@ export class LeaseElector implements FencedElector {
     return await this.#options.client.replace(leases, renewedLease(lease, this.#writer()), options);
   }
 
-  /** Writes the lease as ours. An answer that comes after the deadline, as when the loop was blocked, is worth nothing. */
+  /** Writes the lease as ours. A response that comes after the deadline, as when the loop was blocked, is worth nothing. */
   async #hold(
     write: (options: Limits) => Promise<Lease>,
     { signal, calls }: { readonly signal: AbortSignal; readonly calls: TermCalls },
@@ -260,5 +260,5 @@ interface Limits {
   readonly timeoutMs: number;
 }
 
-/** Stand-bys do not ask in step, and a lease that was given back is taken within 3 s. */
+/** Stand-bys do not read in step, and a lease that was given back is taken within 3 s. */
 const longestJitter = 1.2;

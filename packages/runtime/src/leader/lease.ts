@@ -32,7 +32,6 @@ function microTime(wallMs: number): string {
   return new Date(wallMs).toISOString().replace("Z", "000Z");
 }
 
-/** What every lease we write says. */
 export interface LeaseWriter {
   readonly identity: string;
   readonly leaseMs: number;
@@ -49,7 +48,7 @@ export function createdLease({ name, namespace }: ObjectRef, writer: LeaseWriter
   };
 }
 
-/** Somebody else's lease in our hands. */
+/** The lease of another holder, taken by us. */
 export function takenLease(lease: Lease, writer: LeaseWriter): Lease {
   const leaseTransitions = (lease.spec?.leaseTransitions ?? 0) + 1;
   const acquireTime = microTime(writer.wallMs);
@@ -61,7 +60,7 @@ export function renewedLease(lease: Lease, writer: LeaseWriter): Lease {
   return { ...lease, spec: { ...lease.spec, ...held(writer) } };
 }
 
-/** Our lease given back: free for the first who asks, and short for those who only read the duration. */
+/** Our lease after its release: free for the first candidate, and short for those who only read the duration. */
 export function releasedLease(lease: Lease, { wallMs }: Pick<LeaseWriter, "wallMs">): Lease {
   const renewTime = microTime(wallMs);
   return { ...lease, spec: { ...lease.spec, holderIdentity: "", leaseDurationSeconds: 1, renewTime } };

@@ -43,7 +43,6 @@ export function informerObserverFor({
   };
 }
 
-/** What is reported about an object that cannot be worked with. */
 export function leftOut(kind: Kind, object: KubeObject): Occurrence {
   return { subject: subjectOf(kind, object), ...unusable };
 }

@@ -16,7 +16,7 @@ import type { Manager, ManagerHealth, ManagerOptions } from "./manager.ts";
 import { offEvent, type OffPart, offParts } from "./off-parts.ts";
 import { noTelemetry, type Telemetry } from "./telemetry.ts";
 
-/** What is kept of the grace period for events, the lease and the watches. */
+/** The part of the grace period for events, the lease and the watches. */
 const tailMs = 5_000;
 
 /** The life of a manager: launch, lead, work, stop. */
@@ -123,7 +123,7 @@ export class ManagerRun implements Manager {
     };
   }
 
-  /** An election that fails for good leaves a stand-by behind, which health shows. */
+  /** After an election that fails for good, the replica is a stand-by, which health shows. */
   async #elect(elector: LeaderElector, signal: AbortSignal): Promise<void> {
     const lead = (): void => {
       this.#lead();
@@ -157,7 +157,7 @@ export class ManagerRun implements Manager {
     }
   }
 
-  /** What we may not watch is not waited for: the parts that need it are off, and the others may be sent work. */
+  /** Watches that are refused are not waited for: the parts that need it are off, and the others may be sent work. */
   async #settle(): Promise<void> {
     for (const controller of this.#launched) await controller.responded();
     this.#isReady = true;
@@ -222,7 +222,7 @@ export class ManagerRun implements Manager {
   }
 }
 
-/** Nothing leaves this process without the lease, regardless of who asks. */
+/** No write is sent without the lease, regardless of the caller. */
 function withFence(client: Client, elector: LeaderElector | undefined): Client {
   if (elector?.writeBudgetMs === undefined) return client;
   return guardWrites(client, { writeBudgetMs: () => elector.writeBudgetMs?.() ?? 0 });

@@ -11,7 +11,7 @@ import { ManagerRun } from "./manager-run.ts";
 import type { OffPart } from "./off-parts.ts";
 import type { Telemetry } from "./telemetry.ts";
 
-/** What a manager is made of. */
+/** Options of a manager. */
 export interface ManagerOptions {
   readonly transport: Transport;
   readonly controllers: readonly Controller[];
@@ -52,7 +52,7 @@ export interface ManagerHealth {
 export interface Manager extends AsyncDisposable {
   /** The shared informers, for those who serve beside the controllers, such as a webhook. */
   readonly informers: InformerPool;
-  /** Fills the stores and takes part in the election; work begins once both are done. Returns at once. */
+  /** Fills the stores and takes part in the election; work begins once both are done. Returns immediately. */
   start(): void;
   /** Resolves when every store has its first picture, or its kind is not served or may not be watched. Rejects with a TimeoutError after `timeoutMs` (2 min). */
   ready(options?: { readonly timeoutMs?: number }): Promise<void>;

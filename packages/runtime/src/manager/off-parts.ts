@@ -32,7 +32,6 @@ function partOf(
   return controllers.find((controller) => controller.name === name)?.domain ?? { name };
 }
 
-/** What is reported about this replica's own pod. */
 export function offEvent(pod: EventSubject, { name, message }: OffPart): Occurrence {
   return {
     subject: pod,

@@ -89,7 +89,7 @@ function sortedKeys(object: object): readonly string[] {
   return keys.sort();
 }
 
-/** What JSON has no word for is null in lists; objects leave it out. */
+/** Values that JSON does not know are null in lists and omitted in objects. */
 function writePlain(value: unknown): string {
   return value === undefined ? "null" : JSON.stringify(value);
 }

@@ -11,7 +11,7 @@ export function deepEqual(left: unknown, right: unknown): boolean {
   return true;
 }
 
-/** Compares one level and leaves the pairs below it in `open`. */
+/** Compares one level and puts the pairs below it into `open`. */
 function areAlike(one: unknown, other: unknown, open: unknown[]): boolean {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
   if (isRawNumber(one) || isRawNumber(other)) return areSameDigits(one, other);

@@ -4,7 +4,7 @@
  */
 const depthLimit = 1_000;
 
-/** Whether JSON text has enough brackets to be too deep at all: a cheap look that spares most objects the real count. */
+/** Whether JSON text has enough brackets to be too deep at all: a cheap check that spares most objects the real count. */
 export function mayBeDeeperThan(text: string, limit = depthLimit): boolean {
   if (text.length < 2 * limit) return false;
   let left = limit;

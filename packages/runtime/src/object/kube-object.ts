@@ -9,9 +9,9 @@ export interface KubeObject {
 }
 
 /**
- * An object as the server sent it, from a store, a watch or an answer: identity and version are definite. So is the namespace of a
+ * An object as the server sent it, from a store, a watch or a response: identity and version are definite. So is the namespace of a
  * namespaced kind. An object of a cluster-scoped kind has none at run time, whatever its type says: use `keyOf` where both can occur.
- * APIs that keep no objects, such as metrics and reviews, answer without uid and version: use `Client.raw` for them.
+ * APIs that keep no objects, such as metrics and reviews, respond without uid and version: use `Client.raw` for them.
  */
 export type Live<O extends KubeObject = KubeObject> = O & {
   readonly metadata: O["metadata"] & Readonly<Record<"uid" | "resourceVersion" | "namespace", string>>;
@@ -23,7 +23,7 @@ export function asLive<O extends KubeObject>(object: O): Live<O> {
   return object as Live<O>;
 }
 
-/** What every object says of itself. */
+/** Metadata of every object. */
 export interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;

@@ -27,7 +27,7 @@ export function meetsAll(
   return requirements.every((requirement) => meets(valueOf(requirement.key), requirement));
 }
 
-/** At the commas that are not between brackets. One walk: an expression that looks ahead is quadratic. */
+/** At the commas that are not between brackets. One walk: an expression with look-ahead is quadratic. */
 function splitDemands(selector: string): readonly string[] {
   const parts: string[] = [];
   let start = 0;

@@ -8,7 +8,7 @@ export type JsonPatchOperation =
   | { readonly op: "move" | "copy"; readonly from: string; readonly path: string };
 
 /**
- * The operations that turn one JSON value into another, as a mutating webhook answers: only what differs is named, so that what
+ * The operations that turn one JSON value into another, as a mutating webhook returns them: only what differs is named, so that what
  * other webhooks change at the same time survives. Values are compared, never edited.
  *
  * A field that is undefined counts as absent. Items that a list gained or lost in one place become `add` and `remove`; items that differ are patched inside.

@@ -1,4 +1,4 @@
-/** What steers a terminal, begins a new line, or turns the order of letters round. */
+/** Characters that steer a terminal, begin a new line, or reverse the order of letters. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it is about
 const steering = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]+/;
 const everySteering = new RegExp(steering, "g");

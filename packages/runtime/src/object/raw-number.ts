@@ -46,7 +46,7 @@ function endOfDigits(digits: string): number {
 
 const numberText = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** What Node 24 has and TypeScript's library does not know yet. */
+/** Part of Node 24 that TypeScript's library does not know yet. */
 interface RawJson {
   rawJSON(text: string): RawNumber;
   isRawJSON(value: unknown): boolean;

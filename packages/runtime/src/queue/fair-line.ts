@@ -1,4 +1,4 @@
-/** Somebody in line. */
+/** One waiting task. */
 interface Waiting {
   /** Whose turn it takes. */
   readonly namespace: string;
@@ -15,7 +15,7 @@ interface Lane<T> {
  */
 export class FairLine<T extends Waiting> {
   readonly #lanes = new Map<string, Lane<T>>();
-  /** Lanes with somebody in them, the one whose turn it is first. */
+  /** Lanes with waiting tasks, the next one first. */
   readonly #turns = new Fifo<Lane<T>>();
 
   push(item: T): void {

@@ -10,7 +10,7 @@ export interface AddOptions {
   readonly afterMs?: number;
 }
 
-/** So many keys of normal priority in a row, then one that is low gets its turn: nobody waits for ever. */
+/** So many keys of normal priority in a row, then one that is low gets its turn: no one waits for ever. */
 const lowTurnEvery = 16;
 
 interface DueTicket {
@@ -205,7 +205,7 @@ export class KeyEntry {
     this.location = "running";
   }
 
-  /** True when nobody had asked for another run yet. */
+  /** True when no one had requested another run yet. */
   remember(priority: Priority): boolean {
     const isNew = this.#again === undefined;
     this.#again = this.#again === "normal" ? "normal" : priority;

@@ -19,13 +19,12 @@ export interface RetryLimits {
   readonly longestMs?: number;
 }
 
-/** Somebody who waits for a key. */
+/** A worker that waits for a key. */
 interface Taker {
   readonly signal: AbortSignal;
   readonly resolve: (key: string | undefined) => void;
 }
 
-/** What a queue is made of. */
 export interface WorkQueueOptions {
   readonly system: System;
   readonly observer?: QueueObserver;
@@ -127,7 +126,7 @@ export class WorkQueue {
     return taken.key;
   }
 
-  /** Hands keys to those who wait, and sees to it that the next delayed key finds somebody. */
+  /** Hands keys to waiting workers, and wakes up for the next delayed key. */
   #serve(): void {
     while (this.#takers.length > 0) {
       const key = this.#takeNow();

@@ -10,10 +10,9 @@ export interface Condition extends ConditionUpdate {
   readonly observedGeneration?: number;
 }
 
-/** What the conditions are made from. */
 export interface ConditionFacts {
   readonly outcome: Outcome;
-  /** What the domain states besides. */
+  /** Further conditions of the domain. */
   readonly updates?: readonly ConditionUpdate[];
   readonly generation: number | undefined;
   /** Those that are there now; a condition whose status stays keeps its time. */
@@ -81,7 +80,7 @@ const inProgress: Why = {
 };
 const atRest: Why = {
   reason: reasons.stalled,
-  message: "Nothing is under way; a change of the spec is needed.",
+  message: "Nothing is in progress; a change of the spec is needed.",
 };
 
 function isTrue(why: Why): Decide {

@@ -84,11 +84,11 @@ export class Deadlines implements Disposable {
 interface ReconcileTime {
   readonly term: AbortSignal;
   readonly dueMs: number;
-  /** All that run; it leaves them by itself. */
+  /** All running reconciles; it removes itself. */
   readonly running: Set<RunningReconcile>;
 }
 
-/** The scope of one reconcile. Its signal is made for the first who asks: making and aborting one takes 8 µs. */
+/** The scope of one reconcile. Its signal is made on first use: making and aborting one takes 8 µs. */
 export class RunningReconcile implements Scope, Disposable {
   readonly term: AbortSignal;
   readonly dueMs: number;
@@ -115,7 +115,7 @@ export class RunningReconcile implements Scope, Disposable {
     if (this.#over !== undefined) throw this.#over.reason;
   }
 
-  /** What the work gives; rejects when the reconcile is broken off first, and does not wait for the work beyond that. */
+  /** The result of the work; rejects when the reconcile is broken off first, and does not wait for the work beyond that. */
   async orBrokenOff<T>(work: Promise<T>): Promise<T> {
     return await new Promise((resolve, reject) => {
       this.#reject = reject;
@@ -132,7 +132,7 @@ export class RunningReconcile implements Scope, Disposable {
     this.#reject?.(reason);
   }
 
-  /** What ignores its signal is fenced off from now on. */
+  /** Work that ignores its signal is fenced off from now on. */
   [Symbol.dispose](): void {
     this.breakOff(reconcileIsOver);
   }
@@ -141,7 +141,6 @@ export class RunningReconcile implements Scope, Disposable {
 /** One for all reconciles: an error's stack is dear, and every reconcile ends this way. */
 const reconcileIsOver = new DOMException("the reconcile is over", "AbortError");
 
-/** What fences a client in. */
 export interface Fence extends Pick<Adjustment, "onWritten"> {
   /** Once it is over, running calls end and new ones are refused before anything is sent. */
   readonly scope: Scope;

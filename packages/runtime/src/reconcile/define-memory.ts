@@ -18,7 +18,7 @@ export function defineMemory<T>(name: string, create: () => T): MemorySlot<T> {
   return Object.freeze({ name, create });
 }
 
-/** The memories of all objects of one controller, by uid: an object made again under its name starts anew. */
+/** The memories of all objects of one controller, by uid: an object made again under its name starts again. */
 export class Memories {
   readonly #byUid = new Map<string, Map<MemorySlot<unknown>, unknown>>();
 
@@ -34,7 +34,7 @@ export class Memories {
     return values.get(slot) as T;
   }
 
-  /** The object is gone. */
+  /** The object no longer exists. */
   forget(uid: string): void {
     this.#byUid.delete(uid);
   }

@@ -3,19 +3,18 @@ import { reasons } from "../reasons.ts";
 import { unreachable } from "../unreachable.ts";
 import { type Outcome, stalled, waiting, type Why } from "./outcome.ts";
 
-/** What follows from an error of a reconcile. */
 export interface Judgement {
   /** `backOff`: come back after a growing delay. `stay`: only a change of the spec can help, or what the outcome waits for. */
   readonly next: "backOff" | "stay";
-  /** What users see; undefined when the failure is expected to pass by itself. */
+  /** The outcome for users; undefined when the failure is expected to pass on its own. */
   readonly shown?: Outcome;
-  /** Not before; what the server asked for. */
+  /** Not before; what the server requested. */
   readonly atLeastMs: number;
   /** A fault of ours: wants a stack in the log. */
   readonly isBug: boolean;
 }
 
-/** Decides what an error means. Conflicts and passing trouble stay quiet; what a person must know becomes a condition. */
+/** Decides what an error means. Conflicts and passing trouble stay quiet; what a user must know becomes a condition. */
 export function judgeFailure(error: unknown): Judgement {
   const atLeastMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
   const quiet: Judgement = { next: "backOff", atLeastMs, isBug: false };
@@ -61,7 +60,7 @@ export function judgeFailure(error: unknown): Judgement {
   }
 }
 
-/** Why a conflict will not pass by itself: the object, or a field of it, has another owner. Undefined for a stale version. */
+/** Why a conflict will not pass on its own: the object, or a field of it, has another owner. Undefined for a stale version. */
 function conflictReason(error: unknown): string | undefined {
   const causes = error instanceof ApiError ? error.causes.map(({ reason }) => reason) : [];
   if (causes.includes(reasons.nameTaken)) return reasons.nameTaken;

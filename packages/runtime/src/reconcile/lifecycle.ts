@@ -5,7 +5,7 @@ import type { KubeObject, Live } from "../object/kube-object.ts";
 
 /**
  * Where an object is in its life, as far as we are concerned: not ours yet, ours, on its way out with our clean-up still
- * owed, or gone (being deleted, and nothing of it is our business any more).
+ * owed, or finished (being deleted, with nothing left for us to do).
  */
 export type Stage = "needsFinalizer" | "active" | "deleting" | "finalized";
 
@@ -32,7 +32,7 @@ export async function addFinalizer<O extends KubeObject>(
   });
 }
 
-/** Takes our finalizer off; an object that is gone already counts as done. */
+/** Takes our finalizer off; an object that is already deleted counts as done. */
 export async function removeFinalizer<O extends KubeObject>(
   client: Client,
   kind: Kind<O>,
@@ -51,7 +51,7 @@ interface Position<O extends KubeObject> {
   readonly finalizer: string;
 }
 
-/** A merge patch and no JSON patch: a failed `test` of the latter is answered like a malformed one, not as a conflict. */
+/** A merge patch and no JSON patch: a failed `test` of the latter gets the response of a malformed one, not as a conflict. */
 async function writeFinalizers<O extends KubeObject>(
   client: Client,
   kind: Kind<O>,

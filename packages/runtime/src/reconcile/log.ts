@@ -13,7 +13,7 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-/** A log that nobody reads. */
+/** A log that no one reads. */
 export const silentLog: Log = {
   isDebug: false,
   debug: () => undefined,

@@ -1,14 +1,14 @@
-/** What the queue does next. Throwing is the only way to ask for back-off; there is no bare "requeue". */
+/** Outcome of a reconcile. Throwing is the only way to request back-off; there is no bare "requeue". */
 export type Outcome =
-  /** Wait for an event; with `recheckAfterMs`, also look again then: certificates and licenses run out without one. */
+  /** Wait for an event; with `recheckAfterMs`, also reconcile again then: certificates and licenses run out without one. */
   | { readonly kind: "settled"; readonly recheckAfterMs?: number }
   | { readonly kind: "waiting"; readonly why: Why; readonly retryAfterMs: number }
-  /** Not as declared, and nobody acts on it: a switch of the spec says so. Events bring it back. */
+  /** Not as declared, and no one acts on it: a switch of the spec says so. Events bring it back. */
   | { readonly kind: "held"; readonly why: Why }
   /** Only a change of the spec, or of what it depends on, can help; with `retryAfterMs` we try again all the same. */
   | { readonly kind: "stalled"; readonly why: Why; readonly retryAfterMs?: number };
 
-/** What users see. */
+/** Reason and message for users. */
 export interface Why {
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;
@@ -25,11 +25,11 @@ export interface Verdict<Action> {
   /** For so long actions are begun; what is left is up to the next reconcile, which the outcome has to bring (default: no limit). */
   readonly beginWithinMs?: number | undefined;
   /**
-   * An intermediate step. The reconcile decides again at once, on the world as it is then and with this
-   * status taken for granted; only what it comes to in the end is written. What lasts longer than 3 s is reported all the same.
+   * An intermediate step. The reconcile decides again immediately, on the state as it is then and with this
+   * status taken for granted; only what it comes to in the end is written. Steps that last longer than 3 s are reported all the same.
    */
   readonly isInterim?: boolean | undefined;
-  /** What the status says besides conditions and observedGeneration. Left out, it stays as it is. */
+  /** Status fields besides conditions and observedGeneration. Unset, they stay as they are. */
   readonly status?: object | undefined;
   /** Conditions besides Ready, Reconciling and Stalled. One that is left out stays as it is. */
   readonly conditions?: readonly ConditionUpdate[] | undefined;
@@ -41,7 +41,7 @@ export interface Verdict<Action> {
 }
 
 /**
- * One of several independent concerns of an object, e.g. certificates beside nodes. Lanes see the same world, are decided one by
+ * One of several independent concerns of an object, e.g. certificates beside nodes. Lanes see the same state, are decided one by
  * one and performed side by side; one that fails stops none of the others.
  */
 export interface Lane<Action> {
@@ -69,22 +69,22 @@ export interface ConditionUpdate {
 /** How a clean-up stands: an outcome, and what the status says meanwhile. */
 export type CleanUpEnd = Pick<Verdict<never>, "outcome" | "status" | "conditions">;
 
-/** Everything is as declared. Looks again by itself only when given a delay. */
+/** Everything is as declared. Reconciles again without an event only when given a delay. */
 export function settled(recheckAfterMs?: number): Outcome {
   return recheckAfterMs === undefined ? { kind: "settled" } : { kind: "settled", recheckAfterMs };
 }
 
-/** Somebody else has to act first, or time has to pass; we look again by ourselves. */
+/** Another client has to act first, or time has to pass; we reconcile again without an event. */
 export function waiting(why: Why, retryAfterMs: number): Outcome {
   return { kind: "waiting", why, retryAfterMs };
 }
 
-/** Not as declared, by the user's own wish. */
+/** Not as declared, by the user's own setting. */
 export function held(why: Why): Outcome {
   return { kind: "held", why };
 }
 
-/** The declaration cannot be carried out as it stands. Tries again by itself only when given a delay. */
+/** The declaration cannot be carried out as it stands. Tries again on its own only when given a delay. */
 export function stalled(why: Why, retryAfterMs?: number): Outcome {
   return retryAfterMs === undefined ? { kind: "stalled", why } : { kind: "stalled", why, retryAfterMs };
 }

@@ -34,7 +34,7 @@ const quiet: Outcome = { kind: "settled" };
 interface Performed {
   /** Undefined when the lane failed and users need not know. */
   readonly end?: LaneEnd | undefined;
-  /** What the status says of a lane that failed. */
+  /** Status of a lane that failed. */
   readonly kept?: object | undefined;
   readonly retry?: { readonly error: unknown } | undefined;
 }
@@ -70,7 +70,7 @@ export type LaneEnd = Pick<Lane<never>, "outcome" | "status" | "conditions">;
 
 /**
  * One outcome and one status for an object of several lanes. The most serious outcome counts, the first lane first among equals:
- * stalled, then waiting, then held, then settled. The next reconcile is due when the first lane asks for one. Fields of the
+ * stalled, then waiting, then held, then settled. The next reconcile is due when the first lane requests one. Fields of the
  * status and conditions are joined; two lanes that write the same field are a mistake of the domain and throw.
  */
 export function mergeLanes(lanes: readonly LaneEnd[]): CleanUpEnd {
@@ -95,7 +95,7 @@ function rank({ kind }: Outcome): number {
   return ["settled", "held", "waiting", "stalled"].indexOf(kind);
 }
 
-/** When the first of the lanes wants to look again; undefined when none does. */
+/** When the first of the lanes is due again; undefined when none is. */
 function dueInMs(lanes: readonly LaneEnd[]): number | undefined {
   const delays = lanes.flatMap(({ outcome }) => delayOf(outcome) ?? []);
   return delays.length === 0 ? undefined : Math.min(...delays);

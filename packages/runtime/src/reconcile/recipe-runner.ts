@@ -8,11 +8,10 @@ import { type CleanUpEnd, type Outcome, settled, type Verdict } from "./outcome.
 import { type LanesEnd, performLanes } from "./perform-lanes.ts";
 import { type Context, type Decided, decideBy, type Recipe } from "./recipe.ts";
 
-/** What the runner needs besides the recipe. */
 export interface RunnerOptions<Obj extends KubeObject> {
   readonly kind: Kind<Obj>;
   readonly system: Pick<System, "wallMs" | "monotonicMs">;
-  /** Whether nobody has changed the object since. */
+  /** Whether no one has changed the object since. */
   readonly isLatest: (object: Live<Obj>) => boolean;
 }
 
@@ -25,7 +24,7 @@ export interface ReconcileEnd extends LanesEnd {
 /** Interim steps follow each other for so long without a word. */
 const silentMs = 3_000;
 
-/** Runs a recipe on one object after the other, as its stage of life asks for. */
+/** Runs a recipe on one object after the other, as its stage of life requests. */
 export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
   readonly #recipe: Recipe<Obj, Seen, Action>;
   readonly #options: RunnerOptions<Obj>;
@@ -82,7 +81,7 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
       };
       if (unreported !== undefined && isInterim === true && system.monotonicMs() > silentUntilMs)
         return unreported;
-      ctx.log.debug("rule answered", { rule, actions: verdict.actions.length });
+      ctx.log.debug("rule decided", { rule, actions: verdict.actions.length });
       if (verdict.actions.length > 0) await perform(verdict);
       if (lanes !== undefined)
         return await performLanes(endWith(verdict), lanes, {
@@ -92,7 +91,7 @@ export class RecipeRunner<Obj extends KubeObject, Seen, Action> {
           },
         });
       const end = endWith(verdict);
-      // Somebody's edit, or the object's end, is worth a reconcile of its own.
+      // An edit, or the object's deletion, needs a reconcile of its own.
       if (isInterim !== true || !isLatest(object)) return end;
       unreported = end;
     }

@@ -11,7 +11,7 @@ import type { Log } from "./log.ts";
 import type { CleanUpEnd, Outcome, Verdict } from "./outcome.ts";
 
 /**
- * What a domain gives the runtime for one kind: see everything, decide by rules, perform the actions.
+ * A domain's behavior for one kind: observe everything, decide by rules, perform the actions.
  *
  * @example
  * const recipe: Recipe<Copy, Seen, Action> = { finalizer: "copies.example.com/clean-up", rules, observe, perform, cleanUp };
@@ -21,13 +21,13 @@ export interface Recipe<Obj extends KubeObject, Seen, Action> {
   readonly finalizer?: string | undefined;
   /** Types of conditions that this recipe states besides Ready, Reconciling and Stalled. */
   readonly conditionTypes?: readonly string[] | undefined;
-  /** First answer wins: this list is the table of contents. */
+  /** First response wins: this list is the table of contents. */
   readonly rules: readonly Rule<Seen, Action>[];
   /** Reads only. */
   observe(obj: Live<Obj>, ctx: Context): Promise<Seen>;
   /** One idempotent write, upon the value that the rules decided by. */
   perform(action: Action, ctx: Context, seen: Seen): Promise<void>;
-  /** What the status says besides conditions when a reconcile failed (default: what it said before). */
+  /** Status fields besides conditions when a reconcile failed (default: unchanged). */
   failureStatus?(obj: Live<Obj>, outcome: Outcome): object;
   /** A status was written that differs from the one before: the place for an event about what changed. Must not throw. */
   statusWritten?(before: Live<Obj>, end: CleanUpEnd, ctx: Pick<Context, "events" | "log">): void;
@@ -50,11 +50,11 @@ export interface Decided<Action> {
   perform(action: Action): Promise<void>;
 }
 
-/** What `defineDeletion` takes. */
+/** Input of `defineDeletion`. */
 export interface DeletionDefinition<Obj extends KubeObject, Left, Action> {
   /** Reads what is left of the object. */
   observe(obj: Live<Obj>, ctx: Context): Promise<Left>;
-  /** First answer wins. */
+  /** First response wins. */
   readonly rules: readonly Rule<Left, Action>[];
   /** One idempotent write, upon what is left. */
   perform(action: Action, ctx: Context, left: Left): Promise<void>;
@@ -72,7 +72,7 @@ export function defineDeletion<Obj extends KubeObject, Left, Action>(
   return { decide: decideBy(definition) };
 }
 
-/** Observes, and asks the rules. */
+/** Observes, and decides by the rules. */
 export function decideBy<Obj extends KubeObject, Seen, Action>(
   definition: DeletionDefinition<Obj, Seen, Action>,
 ): Deletion<Obj, Action>["decide"] {
@@ -86,7 +86,7 @@ export function decideBy<Obj extends KubeObject, Seen, Action>(
   };
 }
 
-/** What a recipe works with. It ends with the reconcile: calls made after the signal aborted are refused. */
+/** Dependencies of a recipe. It ends with the reconcile: calls made after the signal aborted are refused. */
 export interface Context {
   readonly client: Client;
   readonly log: Log;
@@ -97,17 +97,17 @@ export interface Context {
   store<O extends KubeObject>(kind: Kind<O>): ReadStore<O>;
   /**
    * One object by its name, e.g. a Secret that the spec refers to; each change of it brings the object of this reconcile back. Undefined
-   * while there is none; its creation counts as a change. Holds until a later reconcile no longer asks for it.
+   * while there is none; its creation counts as a change. Holds until a later reconcile no longer requests it.
    *
    * The first call opens a watch of this one object, which all who follow it share; permissions can be limited to it by
-   * `resourceNames`. Until the watch is answered the call throws, and the reconcile is repeated then. Of kinds in `reads` it reads
+   * `resourceNames`. Until the watch has a response the call throws, and the reconcile is repeated then. Of kinds in `reads` it reads
    * the store. Without a namespace, that of the object of this reconcile counts.
    */
   follow<O extends KubeObject>(kind: Kind<O>, ref: ObjectRef, view?: FollowView): Live<O> | undefined;
   /**
-   * Objects of a kind that only the reconcile can name. The watch is shared and runs until no object's last reconcile asked for it;
+   * Objects of a kind that only the reconcile can name. The watch is shared and runs until no object's last reconcile requested it;
    * whom its changes bring back is what the controller's `tracks` says. Kinds that are not served are `pending`, and come
-   * to life by themselves.
+   * to life on their own.
    */
   track<O extends KubeObject>(request: InformerRequest<O>): Tracked<O>;
   /**
@@ -116,14 +116,14 @@ export interface Context {
    * another owner, or none, is left alone: the reconcile fails with reason `NameTaken`.
    */
   apply<O extends KubeObject>(kind: Kind<O>, desired: Desired<O>): Promise<Live<O>>;
-  /** What the controller remembers of this object; see `defineMemory`. */
+  /** The controller's memory of this object; see `defineMemory`. */
   memory<T>(slot: MemorySlot<T>): T;
 }
 
 /** How much of a followed object is kept in memory (default: all of it). Of a kind in `reads`, its source says so. */
 export type FollowView = Pick<View, "projection" | "isMetadataOnly">;
 
-/** A share in a watch that a reconcile asked for. */
+/** A share in a watch that a reconcile requested. */
 export interface Tracked<O extends KubeObject = KubeObject> {
   readonly store: ReadStore<O>;
   readonly state: WatchState;
@@ -131,7 +131,7 @@ export interface Tracked<O extends KubeObject = KubeObject> {
   readonly synced: Promise<void>;
   /** Resolves once the initial list is complete, or the kind is not served, or the operator may not watch it. */
   readonly firstResponse: Promise<void>;
-  /** Nothing is known of the kind's objects, because we may not watch them. Tried again on each `track`, and by itself. */
+  /** Nothing is known of the kind's objects, because we may not watch them. Tried again on each `track`, and on its own. */
   readonly isForbidden: boolean;
 }
 
@@ -145,19 +145,19 @@ export interface ReconcileEvent {
   readonly type: "Normal" | "Warning";
   /** CamelCase, from the domain's closed list. */
   readonly reason: string;
-  /** What was done, CamelCase, e.g. `CreateService`. */
+  /** Name of the action, CamelCase, e.g. `CreateService`. */
   readonly action: string;
   readonly note: string;
 }
 
-/** A rule answers for the world it is shown, or passes. It does no I/O and reads no clock. */
+/** A rule decides for the value it gets, or passes. It does no I/O and reads no clock. */
 export interface Rule<Seen, Action> {
-  /** For the situation it answers, e.g. `quorumLost`. */
+  /** The situation it decides for, e.g. `quorumLost`. */
   readonly name: string;
   readonly decide: (seen: Seen, now: Date) => Verdict<Action> | undefined;
 }
 
-/** What the first rule that does not pass says. Throws when all pass: the last rule of a recipe must always answer. */
+/** The decision of the first rule that does not pass. Throws when all pass: the last rule of a recipe must always decide. */
 export function firstDecision<Seen, Action>(
   rules: readonly Rule<Seen, Action>[],
   seen: Seen,
@@ -167,5 +167,5 @@ export function firstDecision<Seen, Action>(
     const verdict = rule.decide(seen, now);
     if (verdict !== undefined) return { rule, verdict };
   }
-  throw new TypeError("no rule answered: the last one must always");
+  throw new TypeError("no rule decided: the last one always must");
 }

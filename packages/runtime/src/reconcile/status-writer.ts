@@ -10,7 +10,6 @@ import type { ConditionUpdate, Outcome } from "./outcome.ts";
 /** Conflicts in a row after which the whole reconcile is repeated instead. */
 const tries = 5;
 
-/** What the status of an object should come to. */
 export type DesiredStatus = Omit<StatusFacts, "object">;
 
 interface Written {
@@ -33,7 +32,7 @@ export class StatusWriter<O extends KubeObject> {
     this.#fieldManager = fieldManager;
   }
 
-  /** True when something was written. An object that is gone, or another one by now, needs no status. */
+  /** True when something was written. An object that no longer exists, or another one by now, needs no status. */
   async write(client: Client, object: Live<O>, settings: DesiredStatus): Promise<boolean> {
     let current = object;
     for (let attempt = 1; ; attempt += 1) {
@@ -53,7 +52,7 @@ export class StatusWriter<O extends KubeObject> {
     }
   }
 
-  /** The object is gone. */
+  /** The object no longer exists. */
   forget(uid: string): void {
     this.#written.delete(uid);
   }
@@ -94,7 +93,7 @@ export class StatusWriter<O extends KubeObject> {
   }
 }
 
-/** What is there now, in the generation that was worked on: who changed the spec meanwhile must not read that it is done. */
+/** The present status, in the generation that was worked on: after an edit of the spec it must not say that the edit is done. */
 function asOf<O extends KubeObject>({ metadata: { generation } }: Live<O>, fresh: Live<O>): Live<O> {
   return generation === undefined ? fresh : { ...fresh, metadata: { ...fresh.metadata, generation } };
 }
@@ -103,15 +102,14 @@ function statusIn(object: KubeObject): unknown {
   return "status" in object ? object.status : undefined;
 }
 
-/** What a status is made from. */
 export interface StatusFacts {
   readonly object: KubeObject;
   readonly outcome: Outcome;
-  /** What the domain says; undefined keeps what is there. */
+  /** The domain's status; undefined keeps the present one. */
   readonly content: object | undefined;
-  /** What the domain states besides Ready, Reconciling and Stalled. */
+  /** Conditions of the domain besides Ready, Reconciling and Stalled. */
   readonly updates?: readonly ConditionUpdate[];
-  /** The types of conditions that are the domain's; what is not claimed anew stays. */
+  /** The types of conditions that are the domain's; what is not claimed again stays. */
   readonly ownTypes?: readonly string[];
   readonly now: Date;
 }

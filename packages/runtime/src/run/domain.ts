@@ -16,7 +16,7 @@ import type { WebhookConfigurationSpec } from "../webhook/webhook-configuration.
 export interface Domain {
   /** As `--domains` names it. */
   readonly name: string;
-  /** What the domain does with the operator's own identity; the operator's RBAC is generated from it. */
+  /** Permissions that the domain needs for the operator's own identity; the operator's RBAC is generated from it. */
   readonly permissions: readonly DomainPermission[];
   /** The file that grants them, for messages, e.g. `config/rbac-limited/optional/search.yaml`. */
   readonly grantedBy?: string;
@@ -24,12 +24,12 @@ export interface Domain {
   controllers(host: DomainHost): readonly Controller[];
   /** The configurations of its webhooks, as they are called where all namespaces are watched: permissions and manifests are made from it. */
   readonly webhookConfigurations?: readonly ConfigurationName[];
-  /** Its webhooks. Called where either role runs: one keeps the configurations, the other answers. */
+  /** Its webhooks. Called where either role runs: one keeps the configurations, the other serves. */
   webhooks?(host: DomainHost): DomainWebhooks;
 }
 
 /**
- * What a replica does. `controllers` acts under the lease; `webhook` answers the API server, without a lease, on every replica
+ * Role of a replica. `controllers` acts under the lease; `webhook` serves the API server, without a lease, on every replica
  * and with an account of its own.
  */
 export type OperatorRole = "controllers" | "webhook";
@@ -41,7 +41,7 @@ export type ConfigurationName = Pick<WebhookConfigurationSpec, "kind" | "name">;
 export interface DomainWebhooks {
   /** Kept by the role `controllers`. */
   readonly configurations: readonly WebhookConfigurationSpec[];
-  /** Makes the answers, and registers their metrics. Called only where the role `webhook` runs. */
+  /** Makes the responses, and registers their metrics. Called only where the role `webhook` runs. */
   routes(stores: WebhookStores, serving: WebhookServing): readonly WebhookRoute[];
 }
 
@@ -57,7 +57,7 @@ export interface WebhookServing {
 export interface WebhookStores {
   /** A store that is filled before the replica is ready. */
   readonly store: <O extends KubeObject>(request: InformerRequest<O>) => ReadStore<O>;
-  /** Calls back on every change of such objects, e.g. to forget an answer that depends on them. The replica is ready after the first picture. */
+  /** Calls back on every change of such objects, e.g. to forget a response that depends on them. The replica is ready after the first picture. */
   readonly onChange: (request: InformerRequest, notify: () => void) => void;
   /** A watch that the decisions open and end as they need it; being ready does not depend on it. */
   readonly watch: <O extends KubeObject>(request: InformerRequest<O>) => InformerHandle<O>;
@@ -69,14 +69,14 @@ export interface DomainPermission {
   readonly role?: OperatorRole;
   /** Why it is needed; stands above the rule in the generated file. */
   readonly reason: string;
-  /** More than everybody should have to give: left out of the smallest set of permissions, in a file of its own. */
+  /** More than every installation should grant: left out of the smallest set of permissions, in a file of its own. */
   readonly isOptional?: true;
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
 }
 
-/** What a run gives its domains. */
+/** Dependencies that a run provides to its domains. */
 export interface DomainHost {
   readonly transport: Transport;
   readonly system: System;
@@ -88,7 +88,7 @@ export interface DomainHost {
   /** Objects that each controller works on at the same time. */
   readonly concurrency: number;
   /**
-   * The objects that a controller's watch holds now, for metrics. The request has to equal the controller's; empty while nobody
+   * The objects that a controller's watch holds now, for metrics. The request has to equal the controller's; empty while no one
    * watches them.
    */
   readonly stored: <O extends KubeObject>(request: InformerRequest<O>) => readonly O[];

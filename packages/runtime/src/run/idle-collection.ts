@@ -6,18 +6,17 @@ import type { System } from "../system/system.ts";
 /** How often the process is looked at. */
 const everyMs = 10_000;
 
-/** Busier than this share of the time, somebody would feel a collection. */
+/** Above this share of busy time, a collection would be noticed. */
 const quietShare = 0.05;
 
 /** Less is not worth a collection. */
 const leastGrowthBytes = 16 * 1024 * 1024;
 
-/** What is known of the process. */
 export interface MemoryUse {
   /** Share of the last while in which the event loop worked. */
   readonly utilization: number;
   readonly residentBytes: number;
-  /** What the process had after the last collection of ours; undefined before the first. */
+  /** Memory of the process after our last collection; undefined before the first. */
   readonly afterLastBytes: number | undefined;
 }
 
@@ -26,7 +25,7 @@ export function isCollectionDue({ utilization, residentBytes, afterLastBytes = 0
   return utilization < quietShare && residentBytes - afterLastBytes >= leastGrowthBytes;
 }
 
-/** What a collection needs; the process itself, or a test's. */
+/** Dependencies of a collection; those of the process, or a test's. */
 export interface IdleCollectionOptions {
   readonly system: System;
   /** Collects everything and gives memory back to the system. */
@@ -37,7 +36,7 @@ export interface IdleCollectionOptions {
 }
 
 /**
- * Gives memory back after a burst of work. V8 collects when memory is asked for: an operator that has installed something and then rests keeps
+ * Gives memory back after a burst of work. V8 collects when memory is requested: an operator that has installed something and then rests keeps
  * the garbage of it for many minutes. Disposing ends it.
  */
 export function collectWhenIdle(options: IdleCollectionOptions): Disposable {
@@ -63,7 +62,7 @@ export function collectWhenIdle(options: IdleCollectionOptions): Disposable {
   };
 }
 
-/** How this process collects. Node has no function for it unless asked; the flag changes nothing else. */
+/** The garbage collection of this process. Node has no function for it without the flag, which changes nothing else. */
 export function processCollection(): Omit<IdleCollectionOptions, "system"> {
   setFlagsFromString("--expose-gc");
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a new context has what the flag exposes, and Node's types know its name

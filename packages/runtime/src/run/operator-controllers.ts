@@ -3,7 +3,6 @@ import { configurationController } from "../webhook/configuration-controller.ts"
 import type { Domain, DomainHost, DomainWebhooks } from "./domain.ts";
 import { caRef, type WebhookOptions } from "./webhook-role.ts";
 
-/** What the role `controllers` is made of. */
 export interface OperatorControllersOptions {
   readonly name: string;
   readonly controllers?: readonly Controller[] | undefined;

@@ -1,7 +1,7 @@
 import { configurationKinds } from "../webhook/webhook-configuration.ts";
 import type { ConfigurationName, DomainPermission, OperatorRole } from "./domain.ts";
 
-/** A permission that `run` needs by itself, whichever domains run. */
+/** A permission that `run` needs on its own, whichever domains run. */
 export interface OwnPermission extends DomainPermission {
   readonly role: OperatorRole;
   /** Only within the operator's own namespace. */
@@ -9,7 +9,6 @@ export interface OwnPermission extends DomainPermission {
   readonly resourceNames?: readonly string[];
 }
 
-/** What is known about the operator. */
 export interface OwnPermissionsOptions {
   /** As `run` is given it. */
   readonly name: string;
@@ -19,7 +18,7 @@ export interface OwnPermissionsOptions {
   readonly configurations: readonly ConfigurationName[] | undefined;
 }
 
-/** What an operator does with its own identity besides its domains, by role. RBAC is generated from it. */
+/** Permissions of the operator's own identity besides its domains, by role. RBAC is generated from it. */
 export function ownPermissions({
   name,
   namespace,
@@ -89,7 +88,7 @@ function caPermissions(ca: string): readonly OwnPermission[] {
     {
       ...named,
       role: "controllers",
-      reason: "The authorities that webhook configurations trust; without their keys.",
+      reason: "The CAs that webhook configurations trust; without their keys.",
       resources: ["configmaps"],
       verbs: ["get", "list", "watch"],
     },
@@ -111,12 +110,12 @@ function caPermissions(ca: string): readonly OwnPermission[] {
   ];
 }
 
-/** Only where somebody else signs; see `authoritySource`. */
+/** Only where another program signs; see `authoritySource`. */
 function platformPermission(source: string): OwnPermission {
   return {
     role: "webhook",
     isNamespaced: true,
-    reason: "Authorities of the platform, where it signs the webhook's certificates.",
+    reason: "CAs of the platform, where it signs the webhook's certificates.",
     apiGroups: [""],
     resources: ["configmaps"],
     resourceNames: [source],

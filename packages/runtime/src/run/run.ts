@@ -16,7 +16,7 @@ import { collectWhenIdle, processCollection } from "./idle-collection.ts";
 import { operatorControllers } from "./operator-controllers.ts";
 import { type WebhookOptions, WebhookRole } from "./webhook-role.ts";
 
-/** What an operator is: a name, and controllers or domains. */
+/** Options of an operator: a name, and controllers or domains. */
 export interface RunOptions {
   /** Names the operator in events, in its lease and towards the API server. */
   readonly name: string;
@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly controllers?: readonly Controller[] | undefined;
   /** Domains whose controllers run beside those. */
   readonly domains?: readonly Domain[] | undefined;
-  /** What this replica does (default: controllers). */
+  /** Roles of this replica (default: controllers). */
   readonly roles?: readonly OperatorRole[] | undefined;
   /** How the API server reaches the webhooks of domains. Without it no configuration is kept, and the role `webhook` cannot run. */
   readonly webhook?: WebhookOptions | undefined;
@@ -53,7 +53,7 @@ export interface RunOptions {
 }
 
 /**
- * Runs an operator until it is asked to stop: configuration, connection, metrics, probes, election, controllers, graceful stop.
+ * Runs an operator until SIGTERM: configuration, connection, metrics, probes, election, controllers, graceful stop.
  *
  * @example
  * await run({ name: "copy-controller", controllers: [copies] });
@@ -186,7 +186,7 @@ function electionFor(
   return { leaderElection, instance };
 }
 
-/** Alive until it stops, ready once every store has its first picture and the webhook, where it runs, can answer. */
+/** Alive until it stops, ready once every store has its first picture and the webhook, where it runs, is serving. */
 function probesOf(
   manager: Manager,
   role: WebhookRole | undefined,

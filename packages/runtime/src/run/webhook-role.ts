@@ -22,7 +22,7 @@ import type { DomainWebhooks, WebhookServing, WebhookStores } from "./domain.ts"
 export interface WebhookOptions {
   /** Where the API server reaches the webhook: both roles need to know. */
   readonly address: WebhookAddress;
-  /** Namespace of the Secret with our authorities and of the ConfigMap with their certificates. */
+  /** Namespace of the Secret with our CAs and of the ConfigMap with their certificates. */
   readonly namespace: string;
   /** Name of both (default: the operator's name and `-webhook-ca`). */
   readonly ca?: string | undefined;
@@ -30,22 +30,21 @@ export interface WebhookOptions {
   readonly port?: number | undefined;
   /** Address of that port (default: all). */
   readonly host?: string | undefined;
-  /** A certificate that somebody else renews, instead of our own. */
+  /** A certificate that another program renews, instead of our own. */
   readonly files?: { readonly certificatePath: string; readonly keyPath: string } | undefined;
-  /** Who signs the certificate in `files` (default: the process that fills the ConfigMap of authorities). */
+  /** Who signs the certificate in `files` (default: the process that fills the ConfigMap of CAs). */
   readonly caSource?: CaSource | undefined;
-  /** How long an authority that has left that source stays trusted (default: 1 h). */
+  /** How long a CA that has left that source stays trusted (default: 1 h). */
   readonly overlapMs?: number | undefined;
   /**
-   * When asked to stop, a replica is not ready any more but goes on answering for so long: the API server learns late that an endpoint
-   * is gone (default: 8,000 behind a Service, otherwise 0).
+   * After SIGTERM a replica is not ready any more but continues to serve for so long: the API server learns late that an endpoint
+   * no longer exists (default: 8,000 behind a Service, otherwise 0).
    */
   readonly leaveMs?: number | undefined;
-  /** PEM. When given, only callers with a certificate of these authorities are heard. */
+  /** PEM. When given, only callers with a certificate of these CAs are heard. */
   readonly callerCaPem?: string | undefined;
 }
 
-/** What the role works with. */
 export interface WebhookRoleOptions {
   readonly name: string;
   readonly options: WebhookOptions;
@@ -57,7 +56,7 @@ export interface WebhookRoleOptions {
   readonly observer: WebhookObserver & CertificateFilesObserver;
 }
 
-/** The Secret of the authorities, and the ConfigMap of their certificates. */
+/** The Secret of the CAs, and the ConfigMap of their certificates. */
 export function caRef(
   name: string,
   { namespace, ca }: Pick<WebhookOptions, "namespace" | "ca">,
@@ -65,9 +64,9 @@ export function caRef(
   return { namespace, name: ca ?? `${name}-webhook-ca` };
 }
 
-/** Answers the API server: certificate, stores, server. Listens as soon as there is a certificate, and is ready with its stores. */
+/** Serves the API server: certificate, stores, server. Listens as soon as there is a certificate, and is ready with its stores. */
 export class WebhookRole implements AsyncDisposable {
-  /** Paths that are answered. */
+  /** Paths that are served. */
   readonly paths: readonly string[];
   readonly #stopping = new AbortController();
   readonly #stores: InformerHandle[] = [];
@@ -119,7 +118,7 @@ export class WebhookRole implements AsyncDisposable {
     return [{ name: "webhook", message }];
   }
 
-  /** Answers until it is disposed. Rejects when the port is taken or the address is not ours. */
+  /** Serves until it is disposed. Rejects when the port is taken or the address is not ours. */
   async serve(): Promise<void> {
     const { signal } = this.#stopping;
     this.#renewing ??= Promise.all([this.#certificates.run(signal), this.#relay?.run(signal)]);
@@ -166,7 +165,7 @@ export class WebhookRole implements AsyncDisposable {
   }
 }
 
-/** How long endpoints of a Service are used after their pod was asked to stop, with time to spare. */
+/** How long endpoints of a Service are used after their pod was stopped, with time to spare. */
 const behindServiceMs = 8_000;
 
 function expiryOf(pair: CertifiedKey | undefined): number | undefined {

@@ -6,7 +6,7 @@ import type { KubeObject } from "../object/kube-object.ts";
 import { type KindVersion, versionsOf } from "./kind-version.ts";
 import { resourceDefinition, type ResourceConversion } from "./resource-definition.ts";
 
-/** A kind of ours, said once. Its version is the one that our code works with; `otherVersions` are served beside it. */
+/** A kind of ours, declared once. Its version is the one that our code works with; `otherVersions` are served beside it. */
 export interface CustomResourceDefinitionRequest<
   Spec extends z.ZodObject,
   Status extends z.ZodObject,
@@ -17,7 +17,7 @@ export interface CustomResourceDefinitionRequest<
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   readonly scope: Kind["scope"];
-  /** What the kind is for; shown by `kubectl explain` and in the reference. */
+  /** Purpose of the kind; shown by `kubectl explain` and in the reference. */
   readonly description: string;
   /** Exactly one of all versions is stored (default: this one, unless another says `storage: true`). */
   readonly otherVersions?: readonly KindVersion<z.ZodObject, z.ZodObject>[];

@@ -29,7 +29,7 @@ export interface KindVersion<Spec extends z.ZodObject, Status extends z.ZodObjec
   };
   /** CEL rules of the whole object; of its metadata they see only `self.metadata.name` and `self.metadata.generateName`. */
   readonly rules?: readonly CelRule[];
-  /** Whether the API server answers in this version (default: true). */
+  /** Whether the API server serves this version (default: true). */
   readonly served?: boolean;
   /** Whether objects are kept in this version. */
   readonly storage?: boolean;
@@ -39,7 +39,6 @@ export interface KindVersion<Spec extends z.ZodObject, Status extends z.ZodObjec
   readonly deprecationWarning?: string;
 }
 
-/** What decides upon the versions of a kind. */
 export interface VersionedRequest extends KindVersion<z.ZodObject, z.ZodObject> {
   readonly kind: string;
   readonly description: string;
@@ -111,7 +110,7 @@ function rootSchema(
   };
 }
 
-/** Said although every name has this limit: a `fieldPath` must be in the schema, and the cost of a rule follows from it. */
+/** Declared although every name has this limit: a `fieldPath` must be in the schema, and the cost of a rule follows from it. */
 const objectName = { type: "string", description: "Name of the object.", maxLength: 253 } as const;
 
 /** The API server demands a message for a rule of several lines, and takes only a single line for it. */

@@ -6,7 +6,7 @@ export interface Loss {
   readonly remedy: string;
 }
 
-/** What of a type would be lost without a word: zod leaves out what JSON Schema has no keyword for. Undefined when nothing. */
+/** The part of a type that would be lost silently: zod omits what JSON Schema has no keyword for. Undefined when nothing. */
 export function lossOf(schema: z.core.$ZodTypes): Loss | undefined {
   // oxlint-disable-next-line no-underscore-dangle -- zod's documented door for library authors
   const own: Definition = schema._zod.def;
@@ -15,7 +15,7 @@ export function lossOf(schema: z.core.$ZodTypes): Loss | undefined {
   return [own, ...checks].map(lossOfOne).find((loss) => loss !== undefined);
 }
 
-/** A definition of a type or of a check, as far as we look at it. */
+/** The part of the definition of a type or of a check that is read. */
 interface Definition {
   readonly type?: string;
   readonly check?: string | undefined;

@@ -39,7 +39,7 @@ function wholeRules({ rules = [] }: CustomResource["request"]): readonly string[
   return rules.length === 0 ? [] : [...rules.map(({ message }) => `- Rule: ${message}.`), ""];
 }
 
-/** Only where there are several: which of them the server answers in, keeps, and warns about. */
+/** Only where there are several: which of them the server serves, stores, and warns about. */
 function versionTable(request: CustomResource["request"]): readonly string[] {
   const versions = versionsOf(request);
   if (versions.length === 1) return [];

@@ -21,7 +21,6 @@ export type ConversionClient =
       };
     };
 
-/** What a CustomResourceDefinition is made of. */
 export interface DefinitionRequest extends VersionedRequest {
   readonly group: string;
   readonly plural: string;

@@ -8,7 +8,7 @@ import { EMBEDDED, INT_OR_STRING, PRESERVE } from "./vocabulary.ts";
 export type StructuralSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Turns a zod schema into the structural OpenAPI v3 that the API server takes. What cannot be said there is refused with the
+ * Turns a zod schema into the structural OpenAPI v3 that the API server accepts. What cannot be expressed there is refused with the
  * path of the field: a CRD is never silently weaker than its schema. `root` is where the schema stands within the object.
  */
 export function toStructuralSchema(schema: z.ZodType, root: FieldPath = []): StructuralSchema {
@@ -79,7 +79,7 @@ function rewriteObject(node: Node, path: FieldPath): StructuralSchema {
   return { ...kept(rest), type: "object", properties: Object.fromEntries(fields), ...names, ...open };
 }
 
-/** `A | B` of scalars: only literals of one type and "or null" can be said. */
+/** `A | B` of scalars: only literals of one type and "or null" can be expressed. */
 function rewriteUnion(node: Node, branches: readonly Node[], path: FieldPath): StructuralSchema {
   const enums = branches.map((branch) => branch["enum"]);
   const types = new Set(branches.map((branch) => branch["type"]));
@@ -146,7 +146,7 @@ function valuesOf({ enum: values }: StructuralSchema): readonly unknown[] | unde
   return Array.isArray(values) ? values : undefined;
 }
 
-/** What stands beside the type: descriptions, defaults, limits, extensions. */
+/** Keywords beside the type: descriptions, defaults, limits, extensions. */
 function kept(node: Node): StructuralSchema {
   return Object.fromEntries(
     Object.entries(node).filter(
@@ -190,7 +190,7 @@ function formatOf(format: unknown): StructuralSchema {
   return definedFields({ format });
 }
 
-/** The server holds `int32` to its bounds by itself. */
+/** The server holds `int32` to its bounds on its own. */
 function isNatural(bound: unknown, format: unknown): boolean {
   const bounds = [Number.MAX_SAFE_INTEGER, ...(format === "int32" ? [2 ** 31 - 1, 2 ** 31] : [])];
   return typeof bound === "number" && bounds.includes(Math.abs(bound));

@@ -2,7 +2,7 @@ import * as z from "zod";
 
 import { definedFields } from "../object/defined-fields.ts";
 
-/** A CEL rule of a field or of a whole object; the API server evaluates it, nobody else does. */
+/** A CEL rule of a field or of a whole object; the API server evaluates it, no one else does. */
 export interface CelRule {
   readonly rule: string;
   readonly message: string;
@@ -34,7 +34,7 @@ export function quantity(): z.ZodString {
 /** A port by number or by name, a count or a percentage. */
 export function intOrString(maxLength?: number): z.ZodUnion<readonly [z.ZodInt, z.ZodString]> {
   const text = maxLength === undefined ? z.string() : z.string().max(maxLength);
-  // Said beside the union too: the cost of a CEL rule follows from it.
+  // Declared beside the union too: the cost of a CEL rule follows from it.
   return z.union([z.int(), text]).meta(definedFields({ [INT_OR_STRING]: true, maxLength }));
 }
 

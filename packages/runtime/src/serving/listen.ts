@@ -35,7 +35,7 @@ export interface DrainedServer extends Server {
   closeAllConnections(): void;
 }
 
-/** No new connections; answers under way are finished within the limit, then what is left is cut. */
+/** No new connections; responses in progress are finished within the limit, the rest is cut. */
 export async function drain(
   server: DrainedServer,
   {

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from "../object/kube-object.ts";
 
-/** The indexes of one store; each is built when it is first asked for. */
+/** The indexes of one store; each is built when it is first requested. */
 export class IndexSet<O extends KubeObject> {
   readonly #indexes = new Map<
     string,

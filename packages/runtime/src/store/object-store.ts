@@ -14,7 +14,6 @@ import { type Index, IndexSet } from "./index-set.ts";
 import { Tombstones } from "./tombstones.ts";
 import { VersionWaits } from "./version-waits.ts";
 
-/** What an event of the watch changed. */
 export type Change<O extends KubeObject> =
   | { readonly type: "added"; readonly new: Live<O> }
   | { readonly type: "updated"; readonly old: Live<O>; readonly new: Live<O> }
@@ -34,7 +33,7 @@ export interface StoreOptions {
 export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
   readonly #objects = new Map<ObjectKey, Live<O>>();
   readonly #indexes = new IndexSet<O>();
-  /** What the watch delivered of objects that a write of ours lies over. */
+  /** Objects of the watch below our newer writes. */
   readonly #beneath = new Map<ObjectKey, Live<O> | undefined>();
   readonly #tombstones = new Tombstones();
   readonly #waits: VersionWaits;
@@ -124,7 +123,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return old === undefined ? { type: "added", new: object } : { type: "updated", old, new: object };
   }
 
-  /** Takes an object out; undefined when it is not there, or there anew. The change holds its last state. */
+  /** Takes an object out; undefined when it is not there, or there again. The change holds its last state. */
   remove(delivered: O): Change<O> | undefined {
     const object = asLive(delivered);
     const key = keyOf(object.metadata);
@@ -138,7 +137,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     return { type: "deleted", old: this.#freeze ? deepFreeze(object) : object };
   }
 
-  /** The picture is complete: what was not in it is gone. */
+  /** The picture is complete: what was not in it no longer exists. */
   endReplace(resourceVersion: string): readonly Change<O>[] {
     const gone = [...(this.#unseen ?? [])].flatMap((key) => this.#bury(key, resourceVersion));
     this.#unseen = undefined;
@@ -170,7 +169,7 @@ export class ObjectStore<O extends KubeObject> implements ReadStore<O> {
     this.#waits.reach(this.#version);
   }
 
-  /** Answers with what we have just written until the watch delivers it. */
+  /** Returns our own write until the watch delivers it. */
   noteWrite(written: O): void {
     const object = asLive(written);
     const key = keyOf(object.metadata);

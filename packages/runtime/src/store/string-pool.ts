@@ -1,14 +1,14 @@
 /** Strings longer than this are hardly ever equal. */
 const longestLength = 128;
 
-/** Distinct strings remembered; beyond it the pool starts anew, which costs memory for a while and nothing else. */
+/** Distinct strings remembered; beyond it the pool starts again, which costs memory for a while and nothing else. */
 const limit = 50_000;
 
 /** Makes equal strings of many objects one string in memory: about a quarter less for a tenth more work. */
 export class StringPool {
   #strings = new Map<string, string>();
 
-  /** Replaces the strings within a value that nobody else has seen yet. */
+  /** Replaces the strings within a value that no one else has seen yet. */
   intern(value: unknown): void {
     const open: unknown[] = [value];
     while (open.length > 0) {

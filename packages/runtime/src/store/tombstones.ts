@@ -1,6 +1,6 @@
 import { compareVersions, newerVersion, type ObjectKey } from "../object/kube-object.ts";
 
-/** Enough for what can be under way at once; older ones are folded into one version. */
+/** Enough for what can be in progress at the same time; older ones are folded into one version. */
 const limit = 4_096;
 
 /** Remembers at which version objects went away, so that a replayed event cannot bring one back. Bounded. */
@@ -8,7 +8,7 @@ export class Tombstones {
   readonly #versions = new Map<ObjectKey, string>();
   #floor = "0";
 
-  /** The object under this key was gone at this version. */
+  /** The object under this key no longer existed at this version. */
   add(key: ObjectKey, version: string): void {
     const before = this.#versions.get(key) ?? version;
     this.#versions.delete(key);

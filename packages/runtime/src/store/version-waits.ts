@@ -16,7 +16,7 @@ export class VersionWaits {
     this.#system = system;
   }
 
-  /** Lets those go on whose version has been reached. */
+  /** Lets those continue whose version has been reached. */
   reach(version: string): void {
     for (const wait of this.#waits) if (compareVersions(wait.version, version) <= 0) wait.resolve();
   }

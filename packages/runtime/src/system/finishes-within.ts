@@ -7,8 +7,8 @@ export interface TimeLimit {
 }
 
 /**
- * What the work gives, or what `late` gives once the limit is over: a value, an error that it throws, or a promise. The work itself
- * goes on. For reconciles see `Deadlines`, for calls the transport's `Deadline`.
+ * The result of the work, or of `late` once the limit is over: a value, an error that it throws, or a promise. The work itself
+ * continues. For reconciles see `Deadlines`, for calls the transport's `Deadline`.
  */
 export async function raceLimit<T, L>(
   work: Promise<T>,
@@ -26,7 +26,7 @@ export async function raceLimit<T, L>(
   }
 }
 
-/** Whether the work is over within the limit; it goes on otherwise, and nobody waits for it. Rejects when the work does. */
+/** Whether the work is over within the limit; it continues otherwise, and no one waits for it. Rejects when the work does. */
 export async function finishesWithin(
   work: Promise<unknown>,
   system: System,

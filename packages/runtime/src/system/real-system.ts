@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { System, Timer } from "./system.ts";
 import { UrgentWork } from "./urgent-work.ts";
 
-/** The longest delay that Node's timers hold; more fires at once. */
+/** The longest delay that Node's timers hold; more fires immediately. */
 const longestDelayMs = 2 ** 31 - 1;
 
 /** A thread has one event loop, however many systems are made on it. */

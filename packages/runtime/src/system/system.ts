@@ -16,7 +16,7 @@ export interface System {
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
   /** Resolves after other work that is due has had its turn. While urgent work keeps coming, it gets 20 ms. */
   yieldToOthers(): Promise<void>;
-  /** Urgent work begins, such as an answer that an API server waits for: who yields lets it go first. Disposing ends it. */
+  /** Urgent work begins, such as a response that an API server waits for: who yields lets it go first. Disposing ends it. */
   beginUrgent(): Disposable;
   /** From 0 (inclusive) to 1 (exclusive). */
   random(): number;

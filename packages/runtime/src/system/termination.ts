@@ -1,4 +1,4 @@
-/** Aborts when the process is asked to end, by SIGTERM or SIGINT. A second request ends it at once. */
+/** Aborts on SIGTERM or SIGINT. A second request ends it immediately. */
 export function terminationSignal(): AbortSignal {
   const stopping = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) {

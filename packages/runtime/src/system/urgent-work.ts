@@ -3,17 +3,16 @@ import type { System } from "./system.ts";
 /** Longer, and a cache would fall behind for as long as reviews never pause. With slices of 3 ms, a list still gets an eighth of the time. */
 const longestWaitMs = 20;
 
-/** A caller that got its answer needs longer than a turn of the event loop to send the next review. */
+/** A caller that got its response needs longer than a turn of the event loop to send the next review. */
 const quietMs = 2;
 
-/** What turns and waits are made of. */
 export interface UrgentWorkOptions extends Pick<System, "monotonicMs" | "setTimer" | "sleep"> {
   /** Resolves after everything that is due now has had its turn. */
   readonly turn: () => Promise<void>;
 }
 
 /**
- * Work on this thread that somebody outside waits for, such as an API server for a review. Long work that yields goes on after a turn of the
+ * Work on this thread that an external client waits for, such as an API server for a review. Long work that yields continues after a turn of the
  * event loop without any; once there was some, after 2 ms without any. It never waits much longer than 20 ms.
  */
 export class UrgentWork {

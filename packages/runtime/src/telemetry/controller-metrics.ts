@@ -6,7 +6,7 @@ import { reconcileBuckets } from "./request-buckets.ts";
 /** A controller whose series exist from the start, at 0. */
 export interface MeasuredController {
   readonly name: string;
-  /** Reconciles that may run at once (default: 4), as controllers have it. */
+  /** Reconciles that may run in parallel (default: 4), as controllers have it. */
   readonly concurrency?: number;
 }
 

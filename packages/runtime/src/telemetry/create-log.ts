@@ -25,7 +25,7 @@ export function createLog({ level = "info", destination }: CreateLogOptions = {}
     messageKey: "message",
     formatters: { level: (label: string) => ({ level: label }) },
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Errors come as facts already; pino's own serializer would take them for errors and write them anew.
+    // Errors come as facts already; pino's own serializer would take them for errors and write them again.
     serializers: { err: (facts: unknown) => facts },
   };
   return logOn(destination === undefined ? pino(settings) : pino(settings, destination));

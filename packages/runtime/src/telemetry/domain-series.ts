@@ -25,7 +25,7 @@ export interface HistogramSpec {
   readonly buckets: readonly number[];
 }
 
-/** A figure of a gauge. Figures whose labels become the same are added up. */
+/** A value of a gauge. Values whose labels become the same are added up. */
 export interface Metric<L extends SeriesLabels> {
   readonly labels: LabelsOf<L>;
   readonly value: number;
@@ -41,7 +41,7 @@ export interface Metric<L extends SeriesLabels> {
 export interface DomainSeries {
   counter<V extends string>(spec: SeriesSpec<V>): (value: V) => void;
   counter<const L extends SeriesLabels>(spec: LabelledSpec<L>): (labels: LabelsOf<L>, by?: number) => void;
-  /** Read whenever the page is asked for; missing values are 0. */
+  /** Read whenever the page is requested; missing values are 0. */
   gauge<V extends string>(spec: SeriesSpec<V>, read: () => ReadonlyMap<V, number>): void;
   gauge<const L extends SeriesLabels>(spec: LabelledSpec<L>, read: () => Iterable<Metric<L>>): void;
   histogram(spec: HistogramSpec): (seconds: number) => void;

@@ -9,7 +9,7 @@ export type LabelsOf<L extends SeriesLabels> = {
   readonly [K in keyof L]: L[K] extends readonly (infer V extends string)[] ? V : string;
 };
 
-/** What a value becomes that is not in its list, came after the limit was reached, or is too long. */
+/** Replaces a value that is not in its list, came after the limit was reached, or is too long. */
 const otherValue = "other";
 
 /** Series that one metric may have. More would burden every Prometheus that scrapes us. */
@@ -59,7 +59,7 @@ export class LabelBounds {
     );
   }
 
-  /** Forgets the values seen so far, for figures that are read afresh each time. */
+  /** Forgets the values seen so far, for metrics that are read afresh each time. */
   forget(): void {
     this.#seen.clear();
   }

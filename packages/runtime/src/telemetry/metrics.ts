@@ -14,7 +14,7 @@ import { requestMetrics, retryMetrics } from "./request-metrics.ts";
 import { watchMetrics } from "./watch-metrics.ts";
 import { webhookMetrics } from "./webhook-metrics.ts";
 
-/** What is measured. Everything named here has its series from the start, at 0. */
+/** Options of metrics. Everything named here has its series from the start, at 0. */
 export interface MetricsOptions {
   readonly system: System;
   readonly controllers?: readonly MeasuredController[];

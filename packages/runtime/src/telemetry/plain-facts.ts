@@ -17,7 +17,7 @@ export interface ErrorFacts {
 /**
  * Fields reduced to plain facts, by type: text, numbers, truth values, lists of these, and errors. Objects of the cluster
  * become their kind and name, everything else becomes a word that says what was left out: bytes, maps and bodies may hold
- * secrets, and nobody can tell by looking.
+ * secrets, and no one can tell by looking.
  */
 export function plainFacts(fields: LogFields): Readonly<Record<string, Fact>> {
   const facts = Object.entries(fields).filter(([, value]) => value !== undefined);
@@ -89,14 +89,14 @@ function codeOf(error: Error): string {
   return typeof code === "string" ? code : classify(error);
 }
 
-/** Ours promise it; of the API server's answers only refused objects are quoted back. */
+/** Ours promise it; of the API server's responses only refused objects are quoted back. */
 function hasOnlyOurText(error: Error): boolean {
   if (error instanceof ApiError) return error.class !== "invalid" && error.class !== "bug";
   return error instanceof ConfigError || error instanceof SchemaError;
 }
 
 /**
- * Parsers, crypto and HTTP libraries quote what they choked on: `Unexpected token … "s3cret" is not valid JSON`. What stands
+ * Parsers, crypto and HTTP libraries quote what they choked on: `Unexpected token … "s3cret" is not valid JSON`. Text
  * between the first and the last quotation mark goes, and so does every long run without a space.
  */
 function masked(message: string): string {

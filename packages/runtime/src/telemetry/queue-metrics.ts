@@ -108,7 +108,7 @@ function seriesIn(registry: Registry) {
   };
 }
 
-/** What is true only at the moment of asking is computed then. */
+/** Values of the moment are computed when the page is read. */
 function workGaugesIn(registry: Registry, system: System, running: ReadonlyMap<string, RunningWork>) {
   const gauge = (name: string, help: string, read: (work: RunningWork, nowMs: number) => number): Gauge =>
     new Gauge({

@@ -18,5 +18,5 @@ export const sizeBytesBuckets: number[] = [
   64, 256, 512, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216,
 ];
 
-/** Of webhook answers: Prometheus' defaults. */
+/** Of webhook responses: Prometheus' defaults. */
 export const webhookBuckets: number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];

@@ -13,8 +13,8 @@ export interface Spans {
 }
 
 /**
- * A span per reconcile, per request and per webhook answer, made when it is over: without an SDK this costs next to nothing. Names
- * of objects are not attributes, they are tenants' words.
+ * A span per reconcile, per request and per webhook response, made when it is over: without an SDK this costs next to nothing. Names
+ * of objects are not attributes, because tenants choose them.
  */
 export function createSpans(
   system: System,

@@ -5,10 +5,9 @@ import { drain, listen } from "../serving/listen.ts";
 import type { System } from "../system/system.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** What is asked by a probe; each name with whether it is well. */
+/** Checks of a probe; each name with whether it passes. */
 export type Checks = Readonly<Record<string, () => boolean>>;
 
-/** What a telemetry server is made of. */
 export interface TelemetryServerOptions {
   readonly system: System;
   readonly metrics: Pick<Metrics, "render" | "contentType">;
@@ -16,7 +15,7 @@ export interface TelemetryServerOptions {
   readonly health?: Checks | undefined;
   /** For `/readyz`: whether it may be sent work. */
   readonly readiness?: Checks | undefined;
-  /** What `/readyz` says besides: parts that do not work, by name. They do not make the answer a no. */
+  /** Parts that do not work, by name, for `/readyz`. They do not make it fail. */
   readonly off?: (() => readonly { readonly name: string; readonly message: string }[]) | undefined;
   /** Default: 8080; 0 takes any that is free. */
   readonly port?: number | undefined;
@@ -40,18 +39,18 @@ export class TelemetryServer implements AsyncDisposable {
     this.#server.maxConnections = 100;
   }
 
-  /** Begins to answer and gives the port. Throws when the port is taken. */
+  /** Begins to serve and returns the port. Throws when the port is taken. */
   async listen(): Promise<number> {
     const { port = 8080, host, log = silentLog } = this.#options;
     return await listen(this.#server, { port, host, log });
   }
 
-  /** From now on `/readyz` says no, so that no new work is sent; the rest is still answered. */
+  /** From now on `/readyz` fails, so that no new work is sent; the rest is still served. */
   announceStop(): void {
     this.#isStopping = true;
   }
 
-  /** Answers under way are finished within 2 s, then what is left is cut. */
+  /** Responses in progress are finished within 2 s, the rest is cut. */
   async stop(): Promise<void> {
     this.announceStop();
     await drain(this.#server, { system: this.#options.system, limitMs: 2_000 });

@@ -67,12 +67,12 @@ export class VirtualSystem implements System {
   async settle(): Promise<void> {
     await this.#real.yieldToOthers();
     for (let round = 0; this.#yielding > 0; round += 1) {
-      if (round > roundLimit) throw new Error("work that yields for ever: virtual time cannot go on");
+      if (round > roundLimit) throw new Error("work that yields for ever: virtual time cannot continue");
       await this.#real.yieldToOthers();
     }
   }
 
-  /** Time goes on but nothing runs, as when the event loop is blocked; what fell due fires at the next `advance`. */
+  /** Time continues but nothing runs, as when the event loop is blocked; what fell due fires at the next `advance`. */
   block(ms: number): void {
     this.#nowMs += ms;
   }

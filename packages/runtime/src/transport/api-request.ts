@@ -16,15 +16,14 @@ export interface ApiRequest {
   /** Name, value, name, value … in addition to what every request has. */
   readonly headers?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the status of a successful answer. */
+  /** Called with the status of a successful response. */
   readonly onStatus?: ((status: number) => void) | undefined;
   /** Over all attempts (default: 30 s). */
   readonly timeoutMs?: number | undefined;
-  /** Longer strings of a successful answer are emptied while they arrive, and never held (default: nothing is). */
+  /** Longer strings of a successful response are emptied while they arrive, and never held (default: nothing is). */
   readonly textLimitBytes?: number | undefined;
 }
 
-/** What a call is about, for messages. */
 export interface Subject {
   /** Name of the kind, or the path where there is none. */
   readonly kind: string;
@@ -72,7 +71,7 @@ export function headersOf(
   return list;
 }
 
-/** The headers that make a request somebody else's: name, value, name, value. */
+/** The headers that impersonate: name, value, name, value. */
 export function impersonationHeaders({
   user,
   groups = [],

@@ -134,7 +134,7 @@ export class ApiTransport implements Transport {
     }
   }
 
-  /** What to show to the server now; an error when it cannot be had, or not in time. */
+  /** The credentials for the server now; an error when there are none in time. */
   async #presented(request: ApiRequest, deadline: Deadline): Promise<Presented | ApiError> {
     try {
       const current = this.#identity.current();

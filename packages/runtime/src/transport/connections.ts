@@ -9,7 +9,6 @@ export interface Endpoint {
   readonly proxyUrl?: string | undefined;
 }
 
-/** What a TLS connection is made with. */
 export interface TlsMaterial {
   readonly caPem: string | undefined;
   readonly certPem: string | undefined;
@@ -52,7 +51,7 @@ export class Connections {
     return this.#lanes;
   }
 
-  /** Ends every connection at once; what runs on them fails, and so does whatever is sent later. */
+  /** Ends every connection immediately; what runs on them fails, and so does whatever is sent later. */
   async destroy(): Promise<void> {
     this.#isFinished = true;
     if (this.#lanes !== undefined) this.#retire(this.#lanes);
@@ -60,7 +59,7 @@ export class Connections {
     await Promise.all([...this.#retired].map(async (dispatcher) => await dispatcher.destroy()));
   }
 
-  /** Lets running requests finish; nobody waits for it. */
+  /** Lets running requests finish; no one waits for it. */
   #retire({ calls, streams }: Lanes): void {
     for (const dispatcher of [calls, streams]) {
       this.#retired.add(dispatcher);
@@ -71,7 +70,7 @@ export class Connections {
   }
 }
 
-/** Nothing leaves any more: a new connection would outlive its owner. */
+/** No request is sent any more: a new connection would outlive its owner. */
 const closedLane: Lane = {
   dispatch: () => {
     throw Object.assign(new Error("the connections have been ended"), { code: "UND_ERR_DESTROYED" });

@@ -1,6 +1,6 @@
 import type { System, Timer } from "../system/system.ts";
 
-/** Why a call ended before its answer. */
+/** Why a call ended before its response. */
 export type EarlyEnd = "aborted" | "timeout";
 
 /** When a call must be over: at its time limit or when its caller gives up, whichever comes first. One per call. */
@@ -21,12 +21,12 @@ export class Deadline implements Disposable {
     else signal?.addEventListener("abort", this.#abort);
   }
 
-  /** Undefined while the call may go on. */
+  /** Undefined while the call may continue. */
   get ended(): EarlyEnd | undefined {
     return this.#ended;
   }
 
-  /** What the caller gave as its reason. */
+  /** The caller's reason. */
   get abortReason(): unknown {
     const reason: unknown = this.#signal?.reason;
     return reason;
@@ -36,13 +36,13 @@ export class Deadline implements Disposable {
     return this.#endMs - this.#system.monotonicMs();
   }
 
-  /** Calls back when the end comes; replaces the former listener, `undefined` removes it. At once when it has come. */
+  /** Calls back when the end comes; replaces the former listener, `undefined` removes it. Immediately when it has come. */
   onEnd(listener: (() => void) | undefined): void {
     this.#listener = listener;
     if (this.#ended !== undefined) listener?.();
   }
 
-  /** What the promise gives, or undefined when the end comes first. */
+  /** The value of the promise, or undefined when the end comes first. */
   async within<T>(promise: Promise<T>): Promise<T | undefined> {
     const over = Promise.withResolvers<undefined>();
     this.onEnd(() => {

@@ -6,10 +6,9 @@ import type { Deadline, EarlyEnd } from "./deadline.ts";
 import { parseJson } from "./parse-json.ts";
 import { freeSoon, TextCutter } from "./text-cutter.ts";
 
-/** What came of one request on the wire. */
 export type Exchange = HttpResponse | Failure;
 
-/** The server answered, whatever it said. */
+/** A whole response, whatever its status. */
 export interface HttpResponse {
   readonly kind: "answer";
   readonly status: number;
@@ -19,10 +18,10 @@ export interface HttpResponse {
   readonly sizeBytes: number;
 }
 
-/** No whole answer came. */
+/** No whole response came. */
 export interface Failure {
   readonly kind: "failure";
-  /** `bodyTooLarge`: the answer exceeded our limit. `broken`: the network or the peer. */
+  /** `bodyTooLarge`: the response exceeded our limit. `broken`: the network or the peer. */
   readonly why: EarlyEnd | "bodyTooLarge" | "broken";
   /** Whether any byte of the request may have left. */
   readonly sent: boolean;
@@ -34,15 +33,15 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
   readonly origin: string;
 }
 
-/** Answers beyond this are given up; a page of 500 usual objects has a tenth of it. */
+/** Larger responses are aborted; a page of 500 usual objects has a tenth of it. */
 export const responseLimitBytes = 64 * 1024 * 1024;
 
-/** How an answer is taken. */
+/** How a response is taken. */
 export interface ReadOptions extends Pick<ApiRequest, "textLimitBytes"> {
   readonly deadline: Deadline;
 }
 
-/** Sends one request and collects the answer. Never rejects: a failure is a value. */
+/** Sends one request and collects the response. Never rejects: a failure is a value. */
 export async function exchange(
   dispatcher: Pick<Dispatcher, "dispatch">,
   request: WireRequest,
@@ -143,7 +142,7 @@ function firstOf(header: string | readonly string[] | undefined): string | undef
   return typeof header === "string" ? header : header?.[0];
 }
 
-/** The value of a 2xx answer: JSON, or plain text as a string. Anything else did not come from an API server. */
+/** The value of a 2xx response: JSON, or plain text as a string. Anything else did not come from an API server. */
 export function readResponse(
   request: ApiRequest,
   response: HttpResponse,

@@ -3,7 +3,7 @@ import { unreachable } from "../unreachable.ts";
 import { type ApiRequest, describeRequest } from "./api-request.ts";
 import { responseLimitBytes, type Failure } from "./exchange.ts";
 
-/** The error that a request without a whole answer means. */
+/** The error of a request without a whole response. */
 export function failureError(
   request: Pick<ApiRequest, "verb" | "subject">,
   failure: Pick<Failure, "why" | "sent" | "cause">,
@@ -25,12 +25,12 @@ function factsOf({ why, sent, cause }: Pick<Failure, "why" | "sent" | "cause">):
     case "aborted":
       return { class: "aborted", problem: "given up by the caller" };
     case "timeout":
-      return { class: "timeout", problem: sent ? "no answer in time" : "no connection in time" };
+      return { class: "timeout", problem: sent ? "no response in time" : "no connection in time" };
     case "bodyTooLarge":
       return {
         class: "tooLarge",
         reason: responseTooLarge,
-        problem: `answer exceeds ${responseLimitBytes} bytes`,
+        problem: `response exceeds ${responseLimitBytes} bytes`,
       };
     case "broken":
       return brokenFacts(sent, codeOf(cause));
@@ -39,7 +39,7 @@ function factsOf({ why, sent, cause }: Pick<Failure, "why" | "sent" | "cause">):
   }
 }
 
-/** Reason of a `tooLarge` that is about the answer, not about our request: ask for less. */
+/** Reason of a `tooLarge` that is about the response, not about our request: request less. */
 export const responseTooLarge = "ResponseTooLarge";
 
 function brokenFacts(sent: boolean, reason: string): FailureFacts {

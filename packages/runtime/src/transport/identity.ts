@@ -7,7 +7,7 @@ import {
 import { ConfigError } from "../errors.ts";
 import type { TlsMaterial } from "./connections.ts";
 
-/** What we show to the server: on the connection and in the header. */
+/** Credentials for the server: on the connection and in the header. */
 export class Presented {
   readonly tls: TlsMaterial;
   /** Value of the Authorization header. */
@@ -29,7 +29,7 @@ export class Presented {
   }
 }
 
-/** Who we are at the moment, built anew only when a credential or the authorities changed. */
+/** Who we are at the moment, built again only when a credential or the CAs changed. */
 export class Identity {
   readonly #source: Source<Presented>;
 

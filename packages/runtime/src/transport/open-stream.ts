@@ -10,7 +10,6 @@ import { responseError } from "./response-error.ts";
 import { freeSoon, TextCutter } from "./text-cutter.ts";
 import type { ApiStream } from "./transport.ts";
 
-/** What it takes to open a stream. */
 export interface StreamCall {
   readonly dispatcher: Pick<Dispatcher, "dispatch">;
   readonly wire: WireRequest;
@@ -21,10 +20,10 @@ export interface StreamCall {
 
 const defaultTimeoutMs = 30_000;
 
-/** An error answer longer than this is cut; its Status is short. */
+/** An error response longer than this is cut; its Status is short. */
 const errorLimitBytes = 1024 * 1024;
 
-/** Opens one stream; throws ApiError when the server refuses, does not answer in time, or the caller gives up. */
+/** Opens one stream; throws ApiError when the server refuses, does not respond in time, or the caller gives up. */
 export async function openStream(call: StreamCall): Promise<ApiStream> {
   const receiver = new StreamReceiver(call.request.textLimitBytes);
   const guard = new StreamGuard(call, receiver);
@@ -40,7 +39,7 @@ export async function openStream(call: StreamCall): Promise<ApiStream> {
   }
 }
 
-/** Ends the stream on the caller's signal, and before the answer also on the time limit. */
+/** Ends the stream on the caller's signal, and before the response also on the time limit. */
 class StreamGuard {
   readonly #call: StreamCall;
   readonly #receiver: StreamReceiver;
@@ -61,7 +60,7 @@ class StreamGuard {
     return this.#ended;
   }
 
-  /** The answer has begun: from now on only the caller ends it. */
+  /** The response has begun: from now on only the caller ends it. */
   begin(): void {
     this.#timer[Symbol.dispose]();
   }
@@ -81,7 +80,7 @@ class StreamGuard {
   }
 }
 
-/** What the stream brings, with its failures as the caller knows them. A class: a generator would be one more wait per chunk. */
+/** The content of the stream, with its failures as the caller knows them. A class: a generator would be one more wait per chunk. */
 class StreamBody implements AsyncIterableIterator<Uint8Array> {
   readonly #receiver: StreamReceiver;
   readonly #call: StreamCall;
@@ -143,7 +142,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** How the answer to a stream began. */
+/** How the response to a stream began. */
 export interface StreamHead {
   readonly status: number;
   readonly contentType: string;
@@ -171,7 +170,7 @@ class StreamReceiver implements Dispatcher.DispatchHandler, AsyncIterableIterato
     this.#textLimitBytes = textLimitBytes;
   }
 
-  /** Resolves with the head of the answer; rejects when there is none. */
+  /** Resolves with the head of the response; rejects when there is none. */
   get head(): Promise<StreamHead> {
     return this.#head.promise;
   }
@@ -261,7 +260,7 @@ class StreamReceiver implements Dispatcher.DispatchHandler, AsyncIterableIterato
   #finish(end: { readonly error?: unknown }): void {
     if (this.#end !== undefined) return;
     this.#end = end;
-    this.#head.reject(end.error ?? new Error("an answer without a head"));
+    this.#head.reject(end.error ?? new Error("a response without a head"));
     this.#wake?.();
   }
 }

@@ -51,7 +51,7 @@ export function parseExactly(text: string): unknown {
   return root.first;
 }
 
-/** What one object's or list's text is made of. White space, commas and colons carry nothing in well-formed text. */
+/** Tokens of the text of an object or a list. White space, commas and colons carry nothing in well-formed text. */
 const token =
   /[\s,:]*(?:(?<open>[{[])|(?<close>[}\]])|(?<string>"[^"\\]*(?:\\.[^"\\]*)*")|(?<number>[-\d][\d.eE+-]*)|(?<word>[a-z]+))/y;
 
@@ -152,7 +152,7 @@ function writeObject(object: object, parts: string[], work: Step[]): void {
   }
 }
 
-/** What JSON has no word for is left out of objects and null in lists, as the built-in writer does. */
+/** Values that JSON does not know are omitted in objects and null in lists, as the built-in writer does. */
 function isWritable(value: unknown): boolean {
   return value !== undefined && typeof value !== "function" && typeof value !== "symbol";
 }

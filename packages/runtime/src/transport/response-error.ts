@@ -9,7 +9,7 @@ import {
   typedPatchCauses,
 } from "./typed-patch-causes.ts";
 
-/** The error that an answer other than 2xx means. */
+/** The error that a response other than 2xx means. */
 export function responseError(request: ApiRequest, response: HttpResponse, wallMs: number): ApiError {
   const report = readStatus(response.text);
   if (report === undefined && isPage(response)) return pageError(request, response);
@@ -38,7 +38,7 @@ function subjectOf({ objectKind, objectName }: Partial<StatusReport> = {}): Pick
 
 /**
  * Whether a proxy on the way said it. The API server gives a Status, or plain text for what it does not serve: a gateway's own
- * 404 would otherwise mean that every object of the kind is gone.
+ * 404 would otherwise mean that every object of the kind no longer exists.
  */
 function isPage({ status, contentType }: HttpResponse): boolean {
   return statedByServer.has(status) && !contentType.startsWith("text/plain");
@@ -50,10 +50,10 @@ function pageError(request: ApiRequest, { status }: HttpResponse): ApiError {
   return new ApiError(`${describeRequest(request)}: ${status} ${reason}`, facts);
 }
 
-/** What is about objects, and only the API server knows about those. */
+/** Statuses about objects, which only the API server knows. */
 const statedByServer = new Set([400, 404, 409, 410, 422]);
 
-/** What an HTTP status together with the server's report means. Also for the Status inside a watch's ERROR event. */
+/** Error class of an HTTP status together with the server's report. Also for the Status inside a watch's ERROR event. */
 export function classOfResponse(status: number, report: StatusReport | undefined): ErrorClass {
   if (status === 409) return report?.reason === "AlreadyExists" ? "alreadyExists" : "conflict";
   if (status === 504 && !isVersionTooLarge(report)) return "timeout";
@@ -73,7 +73,7 @@ const classesByStatus = new Map<number, ErrorClass>([
   [429, "tooManyRequests"],
 ]);
 
-/** What the server calls its own fault and is not, in the only places where it has no code for it but its text. */
+/** Errors that the server reports as internal and are not, where only the text says so. */
 function classOfProblem(report: StatusReport | undefined): ErrorClass {
   const message = report?.message ?? "";
   // etcd's limit and gRPC's.
@@ -104,7 +104,7 @@ function mayHaveActed(status: number, errorClass: ErrorClass, isRequestedToWait:
 
 const messageLimit = 1_024;
 
-/** What the server said; of objects that hold credentials only which fields are wrong, because it quotes their values. */
+/** The server's message; of objects that hold credentials only which fields are wrong, because it quotes their values. */
 function saying({ path }: ApiRequest, report: StatusReport | undefined): string {
   if (report === undefined) return "";
   if (!isSensitive(path)) return ` ${(report.message ?? report.reason ?? "").slice(0, messageLimit)}`;
@@ -120,13 +120,12 @@ function quietCauses(report: StatusReport | undefined): readonly InvalidCause[] 
   );
 }
 
-/** What a `Status` answer of the API server says, as far as we use it. */
 export interface StatusReport {
   readonly reason?: string;
   readonly message?: string;
   readonly causes: readonly InvalidCause[];
   readonly retryAfterSeconds?: number;
-  /** Plural name of the resource it is about; in some answers the kind. */
+  /** Plural name of the resource it is about; in some responses the kind. */
   readonly objectKind?: string;
   /** Name of the object it is about; a 404 without it is about the kind. */
   readonly objectName?: string;
@@ -137,7 +136,7 @@ export function readStatus(text: string): StatusReport | undefined {
   return text.startsWith("{") ? statusOf(tryParseJson(text)?.value) : undefined;
 }
 
-/** The Status that a parsed answer or the object of an ERROR event is; undefined when it is none. */
+/** The Status in a parsed response or in the object of an ERROR event; undefined when it is none. */
 export function statusOf(value: unknown): StatusReport | undefined {
   if (fieldOf(value, "kind") !== "Status") return undefined;
   const details = fieldOf(value, "details");
@@ -179,10 +178,10 @@ function textField<N extends string>(name: N, value: unknown): { readonly [K in 
   };
 }
 
-/** A server that asks for more is not believed. */
+/** A server that requests more is not believed. */
 const longestMs = 60_000;
 
-/** What `Retry-After` (seconds or a date) or the Status asks us to wait, bounded; undefined when nothing usable is said. */
+/** The delay that `Retry-After` (seconds or a date) or the Status requests, bounded; undefined when there is none. */
 export function retryAfterMsOf(
   header: string | undefined,
   statusSeconds: number | undefined,

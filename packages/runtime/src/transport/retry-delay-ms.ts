@@ -7,7 +7,6 @@ const attemptLimit = 5;
 const firstDelayMs = 100;
 const longestDelayMs = 5_000;
 
-/** What decides about another attempt. */
 export interface Attempted {
   readonly method: ApiRequest["method"];
   readonly error: ApiError;
@@ -19,12 +18,12 @@ export interface Attempted {
 
 /**
  * How long to wait before another attempt, or undefined when there must be none: reads are repeated after any passing
- * trouble, writes only when the server certainly did not act and it was the network or the server that asked for patience.
+ * trouble, writes only when the server certainly did not act and it was the network or the server that requested a delay.
  */
 export function retryDelayMs({ method, error, attempts, random }: Attempted): number | undefined {
   if (attempts >= attemptLimit || !isWorthRepeating(method, error)) return undefined;
   const backOffMs = Math.min(firstDelayMs * 2 ** attempts, longestDelayMs) * (0.5 + random / 2);
-  // Spread a little: everybody got the same delay.
+  // Spread a little: all clients got the same delay.
   return error.retryAfterMs === undefined ? backOffMs : error.retryAfterMs + random * 100;
 }
 
@@ -39,7 +38,7 @@ function isWorthRepeating(method: ApiRequest["method"], error: ApiError): boolea
   );
 }
 
-/** What the next seconds will not heal: a version this server has not seen yet, a certificate we do not trust. */
+/** Errors that do not pass within seconds: a version this server has not seen yet, a certificate we do not trust. */
 const hopelessReasons = new Set([
   "ResourceVersionTooLarge",
   "CERT_HAS_EXPIRED",

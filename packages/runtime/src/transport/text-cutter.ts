@@ -19,7 +19,7 @@ export class TextCutter {
     this.#limitBytes = limitBytes;
   }
 
-  /** What is left of a chunk, as a copy: a part of a chunk would keep the whole of it in memory. */
+  /** The rest of a chunk, as a copy: a part of a chunk would keep the whole of it in memory. */
   cut(chunk: Uint8Array): Buffer {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     const kept: Uint8Array[] = [];
@@ -44,14 +44,14 @@ export class TextCutter {
     return Buffer.concat(kept);
   }
 
-  /** What was held back of a string without an end: such text is broken, and its reader should see that. */
+  /** The held part of a string without an end: such text is broken, and its reader should see that. */
   end(): Buffer {
     const { held = [] } = this.#open ?? {};
     this.#open = undefined;
     return Buffer.concat(held);
   }
 
-  /** Goes on with the string that was open. Returns where the text after it begins, its closing quote included. */
+  /** Continues with the string that was open. Returns where the text after it begins, its closing quote included. */
   #goOn(bytes: Buffer, kept: Uint8Array[]): number {
     const end = endOfString(bytes, 0, this.#open?.isEscaping === true);
     this.#hold(end === -1 ? bytes : bytes.subarray(0, end));
@@ -77,7 +77,7 @@ export class TextCutter {
 
 /**
  * Frees the memory of a chunk that was read to its end, once undici has let go of it. Otherwise it would be freed by the next collection of
- * the heap, and chunks hardly touch the heap: 20 MB of them may lie around before there is one. Only for a chunk that nobody pauses in.
+ * the heap, and chunks hardly touch the heap: 20 MB of them may lie around before there is one. Only for a chunk that no one pauses in.
  */
 export function freeSoon({ buffer }: Uint8Array): void {
   // It may be part of a pool that all small Buffers share: only pools have this length.
@@ -87,7 +87,7 @@ export function freeSoon({ buffer }: Uint8Array): void {
   });
 }
 
-/** Index of the quote that ends the string which goes on at `start`; -1 when it is not in these bytes. */
+/** Index of the quote that ends the string which continues at `start`; -1 when it is not in these bytes. */
 function endOfString(bytes: Buffer, start: number, isEscaping: boolean): number {
   for (let at = bytes.indexOf(quote, start); at !== -1; at = bytes.indexOf(quote, at + 1)) {
     if (!isEscaped(bytes, { start, at }, isEscaping)) return at;

@@ -6,11 +6,11 @@ import { ApiTransport } from "./api-transport.ts";
 /** The way to one API server: shared connections, credentials, deadlines, careful retries. */
 export interface Transport extends AsyncDisposable {
   /**
-   * Sends one request and reads the answer: JSON as a value, plain text as a string. Throws `ApiError`. Reads are repeated
+   * Sends one request and reads the response: JSON as a value, plain text as a string. Throws `ApiError`. Reads are repeated
    * after passing trouble, writes only when the server cannot have acted.
    */
   send(request: ApiRequest): Promise<unknown>;
-  /** Opens a stream on a connection of its own. Throws `ApiError` when the server does not answer 2xx; never repeats. */
+  /** Opens a stream on a connection of its own. Throws `ApiError` when the response is not 2xx; never repeats. */
   openStream(path: string, options: StreamOptions): Promise<ApiStream>;
 }
 
@@ -20,7 +20,7 @@ export interface StreamOptions extends Pick<ApiRequest, "subject" | "accept" | "
   readonly verb?: string | undefined;
   /** Ends the stream whenever it aborts; iterating then throws an ApiError of class `aborted`. */
   readonly signal: AbortSignal;
-  /** Until the answer begins (default: 30 s). The stream itself has no limit: its reader watches for silence. */
+  /** Until the response begins (default: 30 s). The stream itself has no limit: its reader watches for silence. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface Observation {
   readonly method: string;
   readonly verb: string;
   readonly host: string;
-  /** HTTP status, or `<error>` when no whole answer came. */
+  /** HTTP status, or `<error>` without a whole response. */
   readonly code: string;
   readonly durationMs: number;
   readonly requestBytes: number;
@@ -46,7 +46,7 @@ export interface Observation {
 /** An attempt that failed and is followed by another. */
 export type Retry = Pick<Observation, "method" | "host" | "code">;
 
-/** What a transport is made of. */
+/** Options of a transport. */
 export interface TransportOptions {
   readonly config: ClusterConfig;
   readonly system: System;

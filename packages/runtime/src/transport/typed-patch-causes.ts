@@ -13,8 +13,8 @@ const mistyped = /^\s*\.(?<field>[^:]+): (?<text>expected [^,]+), got /;
 const undeclared = /^\s*\.(?<field>[^:]+): (?<text>field not declared in schema)$/;
 
 /**
- * The faults in that message, which comes without causes. Field and expectation only: the rest quotes the value in Go's notation.
- * Empty unless every line is understood, so that a reader with causes knows everything that the server said.
+ * The problems in that message, which comes without causes. Field and expectation only: the rest quotes the value in Go's notation.
+ * Empty unless every line is understood, so that a reader with causes knows everything that the server reported.
  */
 export function typedPatchCauses(message: string): readonly InvalidCause[] {
   if (!isTypedPatchFailure(message)) return [];

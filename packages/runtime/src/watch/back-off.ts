@@ -6,7 +6,7 @@ export interface BackOffLimits {
   readonly longestMs: number;
 }
 
-/** Growing, jittered pauses that begin anew after a time of health. */
+/** Growing, jittered pauses that begin again after a time of health. */
 export class BackOff {
   readonly #system: System;
   readonly #limits: BackOffLimits;

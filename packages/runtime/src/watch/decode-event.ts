@@ -13,7 +13,6 @@ export type WatchEvent =
   | { readonly kind: "bookmark"; readonly resourceVersion: string; readonly endsInitial: boolean }
   | { readonly kind: "error"; readonly error: ApiError };
 
-/** What the reader wants to have decoded. */
 export interface DecodeOptions {
   readonly keepManagedFields: boolean;
   /** For messages. */
@@ -38,7 +37,7 @@ export function decodeEvent(frame: string, options: DecodeOptions): WatchEvent {
   throw new DecodeError("a watch event of unknown type");
 }
 
-/** Of an object that is gone its metadata will do, however deep it was. */
+/** Of an object that no longer exists its metadata will do, however deep it was. */
 function deepEvent(type: unknown, object: KubeObject): WatchEvent {
   const { apiVersion, kind, metadata } = object;
   if (type === "DELETED") return { kind: "deleted", object: { apiVersion, kind, metadata } };
@@ -80,7 +79,7 @@ function bookmarkOf({ metadata }: KubeObject): WatchEvent {
   return { kind: "bookmark", resourceVersion, endsInitial: annotations?.[initialEventsEnd] === "true" };
 }
 
-/** The Status inside an ERROR event says what an HTTP status would have said. */
+/** The Status inside an ERROR event stands for an HTTP status. */
 function watchError(status: object, kindName: string): ApiError {
   const report = statusOf(status);
   const code: unknown = "code" in status ? status.code : undefined;

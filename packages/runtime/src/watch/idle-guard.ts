@@ -1,8 +1,8 @@
 import type { System, Timer } from "../system/system.ts";
 
 /**
- * Ends a stream that fell silent, as a half-open connection does. The timer is set once and only looks at the clock when it
- * fires: setting it anew at each chunk would cost more than the chunk.
+ * Ends a stream that fell silent, as a half-open connection does. The timer is set once and only reads the clock when it
+ * fires: setting it again at each chunk would cost more than the chunk.
  */
 export class IdleGuard implements Disposable {
   readonly #system: System;
@@ -13,7 +13,7 @@ export class IdleGuard implements Disposable {
   #timer: Timer;
   #isIdle = false;
 
-  /** `limitMs` is asked anew each time: what counts as silence changes when the first events are there. */
+  /** `limitMs` is queried again each time: what counts as silence changes when the first events are there. */
   constructor(system: System, limitMs: () => number, outer: AbortSignal) {
     this.#system = system;
     this.#limitMs = limitMs;

@@ -17,7 +17,6 @@ import { TurnBudget } from "./turn-budget.ts";
 import type { WatchObserver, WatchSink, WatchSource } from "./watch-source.ts";
 import { type Ending, endingOf, hasNoResponse, nextStep, type Step, type WatchState } from "./watch-state.ts";
 
-/** What a reflector is made of. */
 export interface ReflectorOptions {
   readonly kind: Kind;
   readonly source: WatchSource;
@@ -27,7 +26,7 @@ export interface ReflectorOptions {
   readonly keepManagedFields?: boolean | undefined;
   /** Silence that means a dead connection (default: 85 s): a bookmark comes every minute, and a dead one is to be found within 90 s. */
   readonly idleMs?: number | undefined;
-  /** How long to wait for a kind that is not served, given the growing delay (default: that, at most 30 s). Asked before each pause. */
+  /** How long to wait for a kind that is not served, given the growing delay (default: that, at most 30 s). Called before each pause. */
   readonly pendingMs?: ((backOffMs: number) => number) | undefined;
   /** Called on each change of state, with the error that caused it, if any. */
   readonly onState?: ((state: WatchState, error?: unknown) => void) | undefined;
@@ -89,7 +88,7 @@ export class Reflector {
     this.#enter({ state: "stopped", pause: "none" }, { kind: "stopped" });
   }
 
-  /** A kind that was not served may be served now: look at once. */
+  /** A kind that was not served may be served now: try immediately. */
   retryNow(): void {
     this.#untilServed.reset();
     this.#wake?.();
@@ -149,7 +148,7 @@ export class Reflector {
       await this.#options.source.confirmVersion?.(this.#version, signal);
     } catch (error) {
       if (hasNoResponse(error) || endingOf(error, this.#state).kind === "versionTooLarge") throw error;
-      // Another answer says nothing about the version; what is wrong will be shown by the watch.
+      // Another response says nothing about the version; what is wrong will be shown by the watch.
     }
     this.#isInDoubt = false;
   }
@@ -277,10 +276,10 @@ export class Reflector {
   }
 }
 
-/** Where no event announces a new kind, we must look. */
+/** Where no event announces a new kind, we poll. */
 const unaidedPendingMs = 30_000;
 
-/** The first events, or the bookmark that ends them, may take this long; then pages are asked for instead. */
+/** The first events, or the bookmark that ends them, may take this long; then pages are requested instead. */
 const initialIdleMs = 30_000;
 
 /** A list shows the most recent state; one that is older than what we have seen means that a backup was restored. */

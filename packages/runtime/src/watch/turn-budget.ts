@@ -3,10 +3,10 @@ import type { System } from "../system/system.ts";
 /** Longer, and webhooks and timers that share the event loop would feel it. */
 const budgetMs = 3;
 
-/** Reading the clock costs as much as a small event: it is looked at once in so many. */
+/** Reading the clock costs as much as a small event: it is read once for so many. */
 const observesEvery = 8;
 
-/** Keeps long work from holding the event loop: after 3 ms everybody else gets a turn. */
+/** Keeps long work from holding the event loop: after 3 ms other work gets a turn. */
 export class TurnBudget {
   readonly #system: System;
   #endMs: number;

@@ -18,9 +18,9 @@ export interface WatchTarget {
   readonly textLimitBytes?: number | undefined;
 }
 
-/** How a stream is asked for. */
+/** How a stream is requested. */
 export interface StreamQuery {
-  /** Go on from here; undefined asks for everything first (WatchList). */
+  /** Continue from here; undefined requests everything first (WatchList). */
   readonly resourceVersion: string | undefined;
   readonly timeoutSeconds: number;
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export interface StreamQuery {
 /** A whole list, page by page as it is consumed. */
 export interface Listing {
   readonly objects: AsyncIterable<KubeObject>;
-  /** What the list shows; known after the first object or the end. */
+  /** Version of the list; known after the first object or the end. */
   resourceVersion(): string;
 }
 
@@ -143,11 +143,11 @@ export interface WatchSink {
   beginReplace(options: { readonly acceptsOlder: boolean }): void;
   /** The object is as given. */
   upsert(object: KubeObject): void;
-  /** The object is gone; its last state. */
+  /** The object no longer exists; its last state. */
   remove(object: KubeObject): void;
   /** The object is there but cannot be worked with. */
   quarantine(object: KubeObject): void;
-  /** The picture is complete and shows this version; what was not delivered is gone. */
+  /** The picture is complete and shows this version; what was not delivered no longer exists. */
   endReplace(resourceVersion: string): void;
   /** Everything up to this version has been delivered. */
   advance(resourceVersion: string): void;

@@ -3,15 +3,14 @@ import { kindNotServed } from "../transport/response-error.ts";
 import { unreachable } from "../unreachable.ts";
 import { DecodeError } from "./decode-event.ts";
 
-/** What a reflector is doing. */
 export type WatchState =
-  /** Asks for everything there is: by WatchList, or page by page where the server refuses that. */
+  /** Requests everything there is: by WatchList, or page by page where the server refuses that. */
   | "listing"
   /** Follows changes from the last resourceVersion. */
   | "watching"
-  /** The kind is not served; waits until somebody says that it may be, or looks again by itself. */
+  /** The kind is not served; waits for a call of `retryNow`, or tries again after a delay. */
   | "pending"
-  /** Over, because its owner said so. */
+  /** Stopped by its owner. */
   | "stopped";
 
 /** How an attempt at listing or watching came to its end. */
@@ -29,7 +28,6 @@ export type Ending =
   | { readonly kind: "stopped" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** What comes next and how long it has to wait for its turn. */
 export interface Step {
   readonly state: WatchState;
   /** `relist` grows to 30 s, `reconnect` to 5 s: a new connection costs the server little, a list much. */
@@ -62,7 +60,6 @@ export function nextStep(state: WatchState, ending: Ending): Step {
   }
 }
 
-/** What an error means to a reflector that is listing or watching. */
 export function endingOf(error: unknown, state: WatchState): Ending {
   if (error instanceof DecodeError || error instanceof RangeError) return { kind: "undecodable" };
   if (!(error instanceof ApiError)) return { kind: "failed", error };
@@ -73,7 +70,7 @@ export function endingOf(error: unknown, state: WatchState): Ending {
   return { kind: "failed", error };
 }
 
-/** A server that ends every stream at once must not be asked without pause. */
+/** A server that ends every stream immediately must not be queried without pause. */
 function pauseAfterClose(isEarly: boolean): Step["pause"] {
   return isEarly ? "reconnect" : "none";
 }

@@ -22,7 +22,7 @@ export interface AdmissionRequest {
   readonly dryRun: boolean;
 }
 
-/** Who asks. */
+/** User of a review. */
 export interface AdmissionUser {
   readonly username: string;
   readonly uid?: string | undefined;
@@ -43,7 +43,7 @@ export interface GroupVersionResource {
   readonly resource: string;
 }
 
-/** The answer. A fault of ours is never a `deny`: throw, and the server applies the webhook's failure policy. */
+/** The response. A fault of ours is never a `deny`: throw, and the server applies the webhook's failure policy. */
 export type AdmissionDecision =
   | {
       readonly kind: "allow";
@@ -68,7 +68,7 @@ export type AdmissionDecision =
 /** Facts for the audit log; the server puts the webhook's name before each key. Keys without a slash, no secrets. */
 export type AuditAnnotations = Readonly<Record<string, string>>;
 
-/** Decides upon a request; pure where it can be. The signal aborts when the caller would no longer hear the answer. */
+/** Decides upon a request; pure where it can be. The signal aborts when the caller would no longer hear the response. */
 export type DecideAdmission = (
   request: AdmissionRequest,
   context: { readonly signal: AbortSignal },
@@ -80,7 +80,7 @@ export function readAdmission(review: unknown): AdmissionRequest | undefined {
   return parsed.success ? parsed.data.request : undefined;
 }
 
-/** The review that answers. */
+/** The review with the response. */
 export function admissionResponse(uid: string, decision: AdmissionDecision): unknown {
   const { warnings = [], auditAnnotations } = decision;
   const isAllowed = decision.kind === "allow";

@@ -28,10 +28,10 @@ import {
   type WebhookSpec,
 } from "./webhook-configuration.ts";
 
-/** What is kept, and what it is filled in with. */
+/** The configuration to keep, and its content. */
 export interface ConfigurationControllerOptions extends Omit<ConfigurationFill, "bundlePem"> {
   readonly configurations: readonly WebhookConfigurationSpec[];
-  /** The ConfigMap whose `ca.crt` names the authorities that sign for the webhook. */
+  /** The ConfigMap whose `ca.crt` names the CAs that sign for the webhook. */
   readonly bundle: NamespacedRef;
   /** Default: `ca.crt`. */
   readonly bundleKey?: string | undefined;
@@ -124,7 +124,7 @@ class ConfigurationKeeper implements LaunchedController {
     return handle;
   }
 
-  /** Each configuration by itself: one that fails does not hold up the others. Gives how long to rest. */
+  /** Each configuration on its own: one that fails does not hold up the others. Gives how long to rest. */
   async #pass(signal: AbortSignal): Promise<number> {
     let restMs = longestRestMs;
     let hasFailed = false;
@@ -239,7 +239,7 @@ class ConfigurationKeeper implements LaunchedController {
     return webhooks.from(sources.map(({ store }) => (store.isSynced ? store : undefined)));
   }
 
-  /** Whoever undoes our write is slowed down; a change of what is wanted, e.g. by another tenant, does not wait for that. */
+  /** A client that undoes our write makes us wait; a change of what is wanted, e.g. by another tenant, does not wait for that. */
   #waitMs({ metadata: { name }, webhooks }: WebhookConfiguration): number {
     const nowMs = this.#host.system.monotonicMs();
     const before = this.#written.get(name);
@@ -263,7 +263,7 @@ class ConfigurationKeeper implements LaunchedController {
   }
 }
 
-/** What was last written, and when. */
+/** The last write, and its time. */
 interface Written {
   readonly webhooks: WebhookConfiguration["webhooks"];
   readonly atMs: readonly number[];
@@ -276,7 +276,7 @@ interface Performance {
   readonly signal: AbortSignal;
 }
 
-/** What others wrote beside the webhooks stays: labels, annotations, owner references. */
+/** Fields of others beside the webhooks stay: labels, annotations, owner references. */
 function withMetadata(object: WebhookConfiguration, metadata: ObjectMeta): WebhookConfiguration {
   return { ...object, metadata };
 }

@@ -5,7 +5,7 @@ import type { KubeObject } from "../object/kube-object.ts";
 /** Turns one object into the same object in another version; throws `ConversionError` when it cannot be expressed there. */
 export type ConvertObject = (object: KubeObject, desiredApiVersion: string) => KubeObject;
 
-/** An object that has no equal in the version asked for. The message goes to the user. */
+/** An object that has no equal in the version requested. The message goes to the user. */
 export class ConversionError extends Error {
   override readonly name = "ConversionError";
 }
@@ -14,7 +14,7 @@ export class ConversionError extends Error {
 export interface HubAndSpokes {
   /** apiVersion of the hub, e.g. `example.org/v1`. */
   readonly hub: string;
-  /** By apiVersion. Each function sets the apiVersion of what it returns by itself being called for it. */
+  /** By apiVersion. Each function sets the apiVersion of what it returns on its own being called for it. */
   readonly spokes: Readonly<Record<string, Spoke>>;
 }
 
@@ -25,7 +25,7 @@ export interface Spoke {
 }
 
 /**
- * Converts between any two versions over the hub; what is in the version asked for already is left as it is.
+ * Converts between any two versions over the hub; what is in the version requested already is left as it is.
  *
  * @example
  * const convert = convertOverHub({ hub: "example.org/v1", spokes: { "example.org/v1beta1": { toHub, fromHub } } });

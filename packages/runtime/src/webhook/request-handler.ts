@@ -18,7 +18,6 @@ export interface WebhookObserver {
   webhookFailed?(event: { readonly webhook: string; readonly review: WebhookRoute["kind"] }): void;
 }
 
-/** What requests are answered with. */
 export interface RequestHandlerOptions {
   readonly routes: ReadonlyMap<string, WebhookRoute>;
   readonly system: System;
@@ -55,12 +54,12 @@ interface Call {
   readonly url: URL;
 }
 
-/** Answers before the caller stops listening, whatever the route does. */
+/** Responds before the caller's deadline, whatever the route does. */
 async function withDeadline(call: Call, options: RequestHandlerOptions): Promise<Reply | undefined> {
   const deadline = new AbortController();
   const { promise: tooLate, resolve } = Promise.withResolvers<Reply>();
   const timer = options.system.setTimer(respondWithinMs(callerTimeoutMs(call.url)), () => {
-    resolve(refusal(504, "there is no answer in time"));
+    resolve(refusal(504, "there is no response in time"));
     deadline.abort(new DOMException("the caller waits no longer", "TimeoutError"));
   });
   try {
@@ -94,7 +93,7 @@ async function response(
 
 const tooLarge = refusal(413, "the review is too large");
 
-/** What can be refused before the body is read. */
+/** Requests that can be refused before the body is read. */
 function unfitHeaders({ method, headers }: IncomingMessage, bodyLimitBytes: number): Reply | undefined {
   if (method !== "POST") return refusal(405, "reviews are posted");
   const mediaType = (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
@@ -119,7 +118,7 @@ export function respondWithinMs(timeoutMs: number): number {
 
 const defaultMs = 10_000;
 
-/** What a webhook configuration can ask for at most. */
+/** Maximum of a webhook configuration. */
 const longestMs = 30_000;
 
 /** A body, or why there is none. */

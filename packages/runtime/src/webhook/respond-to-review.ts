@@ -4,7 +4,7 @@ import { unreachable } from "../unreachable.ts";
 import { admissionResponse, type DecideAdmission, readAdmission } from "./admission.ts";
 import { conversionResponse, type ConvertObject, readConversion } from "./conversion.ts";
 
-/** Who answers reviews that come to a path. The path is the webhook's name in metrics. */
+/** Handler of the reviews of a path. The path is the webhook's name in metrics. */
 export type WebhookRoute = {
   readonly path: string;
   /** Larger reviews are refused (default: the server's limit, which is never exceeded). */
@@ -14,7 +14,7 @@ export type WebhookRoute = {
   | { readonly kind: "conversion"; readonly convert: ConvertObject }
 );
 
-/** An HTTP answer. Refusals are one constant sentence: nothing of the request or of a fault is repeated. */
+/** An HTTP response. Refusals are one constant sentence: nothing of the request or of an error is repeated. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -24,7 +24,7 @@ export interface Reply {
 /** Levels that a review may have; Kubernetes' own kinds need fewer than 30. */
 const depthLimit = 100;
 
-/** Answers a review. Throws what the route throws. */
+/** Responds to a review. Throws what the route throws. */
 export async function respondToReview(
   route: WebhookRoute,
   bytes: Buffer,

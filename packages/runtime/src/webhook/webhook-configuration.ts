@@ -14,18 +14,18 @@ export interface WebhookConfigurationSpec {
   readonly kind: "mutating" | "validating";
   readonly name: string;
   readonly webhooks: readonly WebhookSpec[] | DerivedWebhooks;
-  /** Hook for metrics, called after each look by the one who keeps it. */
+  /** Hook for metrics, called after each check by its keeper. */
   readonly onKept?: ((state: KeptState) => void) | undefined;
 }
 
 /** Whether a configuration is as it should be, bundle included; `absent` where no webhook is wanted. */
 export type KeptState = "inSync" | "outOfSync" | "absent";
 
-/** One webhook, in the words of Kubernetes. Where and by whom it is answered is filled in. */
+/** One webhook, in the words of Kubernetes. Its clientConfig is filled in. */
 export interface WebhookSpec {
   /** With three parts at least, e.g. `pods.inject.quartermaster.dev`. */
   readonly name: string;
-  /** That of the route which answers. */
+  /** Path of its route. */
   readonly path: string;
   readonly rules: readonly WebhookRule[];
   readonly failurePolicy: "Fail" | "Ignore";
@@ -62,7 +62,6 @@ export type WebhookAddress =
   /** e.g. `https://127.0.0.1:9443`, for an operator outside the cluster. */
   | { readonly url: string };
 
-/** What is known about one configuration. */
 export interface ConfigurationState {
   /** Whether there are webhooks for it; undefined while the stores that decide are not filled. */
   readonly isWanted: boolean | undefined;
@@ -71,7 +70,7 @@ export interface ConfigurationState {
   readonly live: "absent" | "empty" | "asWanted" | "differs" | "foreign";
 }
 
-/** What to do about a configuration. `clear` takes all its webhooks away. */
+/** Next step for a configuration. `clear` takes all its webhooks away. */
 export type ConfigurationStep = "keep" | "create" | "replace" | "clear" | "nameTaken";
 
 /** Decides upon one configuration. Without a bundle nothing is registered, and what is registered keeps the bundle that it has. */
@@ -83,7 +82,6 @@ export function configurationStep({ isWanted, hasBundle, live }: ConfigurationSt
   return live === "absent" ? "create" : "replace";
 }
 
-/** What came of a look at a configuration, for `onKept`. */
 export function keptState({
   isWanted,
   step,
@@ -102,7 +100,6 @@ export function keptState({
 /** Who made a configuration: by this label, and nothing else, it is ours to change and to delete. */
 export const configurationOwnerLabel = "quartermaster.dev/webhook-configuration-of";
 
-/** What a configuration is filled in with. */
 export interface ConfigurationFill {
   readonly address: WebhookAddress;
   readonly bundlePem: string;
@@ -110,7 +107,7 @@ export interface ConfigurationFill {
   readonly owner: string;
 }
 
-/** The whole object. What the API server would default is said, so that it can be compared field by field. */
+/** The whole object. Defaults of the API server are explicit, so that it can be compared field by field. */
 export function desiredConfiguration(
   {
     kind,
@@ -141,7 +138,7 @@ export function desiredConfiguration(
   };
 }
 
-/** The configuration as it goes with the operator's namespace: an operator that is gone must not block requests. */
+/** The configuration as it goes with the operator's namespace: an operator that no longer exists must not block requests. */
 export function ownedByNamespace(
   configuration: WebhookConfiguration,
   namespace: KubeObject | undefined,

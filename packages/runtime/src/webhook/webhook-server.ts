@@ -8,10 +8,9 @@ import type { System } from "../system/system.ts";
 import { handleRequest, type RequestHandlerOptions, type WebhookObserver } from "./request-handler.ts";
 import type { Reply, WebhookRoute } from "./respond-to-review.ts";
 
-/** What a webhook server is made of. */
 export interface WebhookServerOptions {
   readonly routes: readonly WebhookRoute[];
-  /** Must have a certificate by the time of `listen`; changes are taken over at once, open connections stay. */
+  /** Must have a certificate by the time of `listen`; changes are taken over immediately, open connections stay. */
   readonly certificates: CertificateSource;
   readonly system: System;
   readonly log?: Log | undefined;
@@ -20,7 +19,7 @@ export interface WebhookServerOptions {
   readonly port?: number | undefined;
   /** Default: all addresses. */
   readonly host?: string | undefined;
-  /** PEM. When given, only callers with a certificate of these authorities are heard. */
+  /** PEM. When given, only callers with a certificate of these CAs are heard. */
   readonly callerCaPem?: string | undefined;
   /** Default: 7 MiB: an object of 3 MiB comes twice in an update, with room to spare. */
   readonly bodyLimitBytes?: number | undefined;
@@ -30,12 +29,12 @@ export interface WebhookServerOptions {
   readonly connectionLimit?: number | undefined;
   /** Then the connection is ended, so that callers spread over the replicas (default: 1,000). */
   readonly requestsPerConnection?: number | undefined;
-  /** How long `stop` waits for answers under way (default: 10 s). */
+  /** How long `stop` waits for responses in progress (default: 10 s). */
   readonly drainMs?: number | undefined;
 }
 
 /**
- * Answers admission and conversion reviews over HTTPS. `await using` stops it. It runs on the thread that starts it.
+ * Serves admission and conversion reviews over HTTPS. `await using` stops it. It runs on the thread that starts it.
  *
  * @example
  * await using server = new WebhookServer({ system, certificates, routes: [{ kind: "admission", path: "/pods", decide }] });
@@ -61,7 +60,7 @@ export class WebhookServer implements AsyncDisposable {
     this.#server.maxRequestsPerSocket = options.requestsPerConnection ?? 1_000;
   }
 
-  /** Begins to answer and gives the port. Throws when there is no certificate yet or the port is taken. */
+  /** Begins to serve and returns the port. Throws when there is no certificate yet or the port is taken. */
   async listen(): Promise<number> {
     const { certificates, port = 9443, host } = this.#options;
     this.#useCertificate();
@@ -71,17 +70,17 @@ export class WebhookServer implements AsyncDisposable {
     return await listen(this.#server, { port, host, log: this.#handling.log });
   }
 
-  /** Whether reviews are answered; for the readiness probe. */
+  /** Whether reviews are served; for the readiness probe. */
   get isListening(): boolean {
     return this.#server.listening && this.#stopped === undefined;
   }
 
-  /** From now on each answer is the last of its connection: callers connect anew, elsewhere if they can. */
+  /** From now on each response is the last of its connection: callers connect again, elsewhere if they can. */
   endConnections(): void {
     this.#isEndingConnections = true;
   }
 
-  /** No new connections; answers under way are finished within the limit, then what is left is cut. */
+  /** No new connections; responses in progress are finished within the limit, the rest is cut. */
   async stop(): Promise<void> {
     this.#stopped ??= this.#stop();
     await this.#stopped;
@@ -122,7 +121,7 @@ export class WebhookServer implements AsyncDisposable {
       system,
       limitMs: drainMs,
       onCut: () => {
-        log?.warn("webhook answers are cut off");
+        log?.warn("webhook responses are cut off");
       },
     });
   }

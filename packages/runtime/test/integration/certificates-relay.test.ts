@@ -25,7 +25,7 @@ interface RelayBench extends AsyncDisposable {
   relay(source: CaSource, overlapMs?: number): void;
   /** What the platform does. */
   fill(content: string): Promise<void>;
-  /** What is published: the authorities, and when some leave. */
+  /** What is published: the CAs, and when some leave. */
   published(): Promise<
     { readonly pem: string; readonly certificates: string; readonly version: string } | undefined
   >;
@@ -89,7 +89,7 @@ const fromPlatform = (namespace: string): CaSource => ({
   key: "service-ca.crt",
 });
 
-describe("authorities of others", () => {
+describe("CAs of others", () => {
   test("[subscription-injection/AC-F15] an old one leaves when the overlap is over, and what is broken changes nothing", async () => {
     await using bench = await setUp();
     const [old, fresh] = [await newCa("old"), await newCa("new")];
@@ -118,7 +118,7 @@ describe("authorities of others", () => {
     bench.relay(fromPlatform(bench.namespace));
     const isWhole = (pem = ""): boolean => pem.includes(old) && pem.includes(fresh);
     await eventually(async (see) => isWhole(see(await bench.published())?.pem));
-    // An event for both: somebody spoils what is published, and it is restored.
+    // An event for both: another client spoils what is published, and it is restored.
     await bench.cluster.api.apply(`/api/v1/namespaces/${bench.namespace}/configmaps/published`, {
       apiVersion: "v1",
       kind: "ConfigMap",

@@ -12,7 +12,7 @@ import { registrationOf } from "../support/serving.ts";
 
 const system = realSystem();
 
-test("a bundle that somebody edits, and one in a configuration made anew, is restored within 10 s and then left alone", async () => {
+test("a bundle that another client edits, and one in a configuration made again, is restored within 10 s and then left alone", async () => {
   using cluster = joinSharedCluster();
   await using namespace = await makeNamespace(cluster.api, "restore");
   await using connected = connect(cluster.admin);
@@ -45,7 +45,7 @@ test("a bundle that somebody edits, and one in a configuration made anew, is res
   const { bundle } = await read();
 
   const foreign = Buffer.from(
-    Buffer.from(bundle, "base64").toString().replace(/^/u, "# somebody was here\n"),
+    Buffer.from(bundle, "base64").toString().replace(/^/u, "# another client was here\n"),
   ).toString("base64");
   const edit = [{ op: "replace", path: "/webhooks/0/clientConfig/caBundle", value: foreign }];
   const contentType = "application/json-patch+json";

@@ -21,7 +21,7 @@ async function makeOne(cluster: SharedCluster, namespace: string, name: string):
 }
 
 describe("certificates of our own", () => {
-  test("[runtime/RT-25] [security/53] [subscription-injection/AC-G7] [faults/28] rotate leaves and authority under 1,000 requests of the real API server without one rejected", async () => {
+  test("[runtime/RT-25] [security/53] [subscription-injection/AC-G7] [faults/28] rotate leaves and CA under 1,000 requests of the real API server without one rejected", async () => {
     using cluster = joinSharedCluster();
     await using namespace = await makeNamespace(cluster.api, "rotation");
     await using connected = connect(cluster.admin);
@@ -105,7 +105,7 @@ describe("certificates of our own", () => {
     expect(bundles, "one authority, then old and new, then one").toEqual(new Set([1, 2]));
   });
 
-  test("[runtime/RT-25] two replicas that start at once end with one authority", async () => {
+  test("[runtime/RT-25] two replicas that start together end with one CA", async () => {
     using cluster = joinSharedCluster();
     await using namespace = await makeNamespace(cluster.api, "rotation");
     await using connected = connect(cluster.admin);

@@ -203,7 +203,7 @@ describe("reading and writing", () => {
 });
 
 describe("subresources and other paths", () => {
-  test("a token is made for a service account, and an eviction is asked for", async () => {
+  test("a token is made for a service account, and an eviction is requested", async () => {
     const { client } = connected;
     await client.create(serviceAccounts, {
       apiVersion: "v1",
@@ -242,7 +242,7 @@ describe("who we are", () => {
   const review = { method: "POST", path: "/apis/authentication.k8s.io/v1/selfsubjectreviews" } as const;
   const body = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
 
-  test("somebody else with groups, uid and extra", async () => {
+  test("a user with groups, uid and extra", async () => {
     const identity = {
       user: "jane",
       groups: ["g1", "g2"],
@@ -363,7 +363,7 @@ describe("[runtime/RT-31] secrets in objects stay out of errors", () => {
       name: "a type whose data must be JSON",
       object: { ...secret, type, data: { ".dockerconfigjson": base64 } },
     },
-    { name: "a field nobody knows", object: { ...secret, [canary]: canary } },
+    { name: "a field no one knows", object: { ...secret, [canary]: canary } },
     { name: "a value of the wrong type", object: { ...secret, data: { a: { [canary]: canary } } as never } },
   ];
   test.each(attempts)("create with $name", async ({ object }) => {

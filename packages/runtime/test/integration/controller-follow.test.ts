@@ -19,7 +19,7 @@ function secretWatches(manager: Manager): number {
   return manager.health().informers.filter(({ kind }) => kind === "Secret").length;
 }
 
-/** What the operator asked for, without the times out of which the server's answers are chosen. */
+/** What the operator requested, without the times out of which the server's answers are chosen. */
 function targetsOf(entries: readonly AuditEntry[]): readonly (string | null)[] {
   return entries.map(({ path }) => new URL(path, "https://server").searchParams.get("fieldSelector"));
 }

@@ -111,7 +111,7 @@ describe("tenants", () => {
     expect(reconciles).toBe(2);
   });
 
-  test("[security/82] a status of 1.4 MB that somebody else wrote is left alone, and ours is written beside it", async () => {
+  test("[security/82] a status of 1.4 MB that another client wrote is left alone, and ours is written beside it", async () => {
     await using bench = await setUpWorkbench();
     const { client, widgets, namespace } = bench;
     const recipe = probeRecipe<Widget>(() => undefined);

@@ -42,7 +42,7 @@ describe("[runtime/RT-22] events", () => {
     ]);
   });
 
-  test("a series goes on in a new event when somebody deleted the first", async () => {
+  test("a series continues in a new event when another client deleted the first", async () => {
     await using bench = await setUpWorkbench();
     const { client, namespace } = bench;
     const reporter = { controller: "quartermaster", instance: "q" };

@@ -41,7 +41,7 @@ describe("the example in the README", () => {
       "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/copies.example.org",
       definition,
     );
-    // Started at once: the kind may not be served yet.
+    // Started immediately: the kind may not be served yet.
     await using example = startExample("copy-controller", { KUBECONFIG: cluster.kubeconfigPath });
     const copy = (text: string): Widget => ({
       apiVersion: "example.org/v1",

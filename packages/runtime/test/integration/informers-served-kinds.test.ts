@@ -42,7 +42,7 @@ describe("informers of kinds that come and go", () => {
     expect(restarts.length).toBeLessThan(60);
   });
 
-  test("[runtime/RT-12] find a new kind also where watching definitions is forbidden, and ask for them once only", async () => {
+  test("[runtime/RT-12] find a new kind also where watching definitions is forbidden, and request them once only", async () => {
     await using bench = await setUpWorkbench({ isServed: false });
     const { client, namespace, widgets } = bench;
     using cluster = joinSharedCluster();
@@ -63,7 +63,7 @@ describe("informers of kinds that come and go", () => {
     expect(requested.map(({ code }) => code)).toEqual([403]);
   });
 
-  test("one informer serves all who ask for the same, and ends with the last of them", async () => {
+  test("one informer serves all who request the same, and ends with the last of them", async () => {
     await using bench = await setUpWorkbench({ isServed: false });
     const { client, namespace, transport } = bench;
     await using pool = new InformerPool({ transport, system: realSystem() });
@@ -87,7 +87,7 @@ describe("informers of kinds that come and go", () => {
     });
   });
 
-  test("metadata-only stores hold metadata, projected ones what was asked for", async () => {
+  test("metadata-only stores hold metadata, projected ones what was requested", async () => {
     await using bench = await setUpWorkbench({ isServed: false });
     const { client, namespace, transport } = bench;
     const metadata = { name: "a", namespace, labels: { app: "web" } };

@@ -42,7 +42,7 @@ describe("a reconcile that fails", () => {
     });
     await client.create(widgets, aWidget(widgets, ref));
     await injected.struck;
-    // Somebody writes meanwhile.
+    // Another client writes meanwhile.
     const body = { metadata: { annotations: { by: "somebody" } } };
     await client.patch(widgets, ref, { patch: { kind: "merge", body } });
     const widget = await eventually(async () => {

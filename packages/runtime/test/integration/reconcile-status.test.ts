@@ -122,7 +122,7 @@ describe("the status of an object", () => {
       const { items } = await client.listPage(widgets, { namespace });
       return items.length === 3 && items.every((item) => conditionOf(item, "Ready")?.status === "True");
     });
-    // Events about the copies are still under way.
+    // Events about the copies are still in progress.
     for (let at = 0; at < 20; at += 1) {
       await realSystem().sleep(50);
       await system.advance(50);

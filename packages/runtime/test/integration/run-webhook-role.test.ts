@@ -157,7 +157,7 @@ test("both roles work with exactly their own permissions; the webhook takes no l
   await eventually(async (see) => see(await refused()).includes("there are 0 widgets"), { withinMs: 30_000 });
   expect((await cluster.api.send({ path: leases })).status).toBe(200);
   await controllers[Symbol.asyncDispose]();
-  // Nobody leads now, and reviews are answered all the same.
+  // No one leads now, and reviews are answered all the same.
   await connected.client.create(widgets, {
     apiVersion: `${widgets.group}/v1`,
     kind: "Widget",
@@ -171,7 +171,7 @@ test("both roles work with exactly their own permissions; the webhook takes no l
   const emptied = { method: "PATCH", path: published, body: { data: null }, contentType } as const;
   expect((await cluster.api.send(emptied)).status).toBe(200);
   await eventually(async (see) => see((await cluster.api.send({ path: published })).body).includes("ca.crt"));
-  // Asked to stop, it is not ready any more, and goes on answering until the API server has heard of that.
+  // Asked to stop, it is not ready any more, and continues answering until the API server has heard of that.
   const stopping = webhook[Symbol.asyncDispose]();
   await eventually(async (see) => see(await webhook.probe()).text.includes("[-]webhook "));
   expect(await refused()).toContain("there are 1 widgets");
@@ -235,7 +235,7 @@ test("one replica can have both roles, and a webhook that cannot listen ends the
   await expect(replica.ended).rejects.toMatchObject({ code: "EADDRINUSE" });
 });
 
-test("[security/44] a certificate that somebody else renews is served, and only callers of the given authorities are heard", async () => {
+test("[security/44] a certificate that another program renews is served, and only callers of the given CAs are heard", async () => {
   using cluster = joinSharedCluster();
   await using directory = await makeTempDirectory();
   const { ca, certificates } = await makeServing();

@@ -100,7 +100,7 @@ const there = (): object => ({
   "certificate-authority-data": Buffer.from(cluster.admin.caPem).toString("base64"),
 });
 
-describe("[runtime/RT-11] goes on without restart", () => {
+describe("[runtime/RT-11] continues without restart", () => {
   test("when the token in the file is replaced before the minute is over and the old one is refused", async () => {
     await using directory = await makeTempDirectory();
     const system = realSystem();

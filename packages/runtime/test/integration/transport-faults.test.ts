@@ -50,8 +50,13 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { name: "a read goes on after 429 with Retry-After", script: [overloaded, ok], call: reads, requests: 2 },
-  { name: "a write goes on after 429 with Retry-After", script: [overloaded, ok], call: writes, requests: 2 },
+  { name: "a read continues after 429 with Retry-After", script: [overloaded, ok], call: reads, requests: 2 },
+  {
+    name: "a write continues after 429 with Retry-After",
+    script: [overloaded, ok],
+    call: writes,
+    requests: 2,
+  },
   {
     name: "a write is not repeated after 429 without Retry-After: a disruption budget",
     script: [status(429, { reason: "TooManyRequests" })],
@@ -87,13 +92,13 @@ const rows: readonly Row[] = [
     want: { class: "transient", mayHaveActed: true },
   },
   {
-    name: "a write goes on after 503 with Retry-After of the API server itself",
+    name: "a write continues after 503 with Retry-After of the API server itself",
     script: [status(503, { reason: "ServiceUnavailable" }, { "retry-after": "1" }), ok],
     call: writes,
     requests: 2,
   },
   {
-    name: "a write is not repeated after 503 of somebody else",
+    name: "a write is not repeated after 503 of another server",
     script: [html(503)],
     call: writes,
     requests: 1,
@@ -116,13 +121,13 @@ const rows: readonly Row[] = [
     want: { class: "transient", mayHaveActed: true },
   },
   {
-    name: "a read survives a reset before the answer",
+    name: "a read survives a reset before the response",
     script: [cutBeforeResponse, ok],
     call: reads,
     requests: 2,
   },
   {
-    name: "a write that was reset before the answer may have acted and is not repeated",
+    name: "a write that was reset before the response may have acted and is not repeated",
     script: [cutBeforeResponse],
     call: writes,
     requests: 1,
@@ -172,7 +177,7 @@ describe("[runtime/RT-13] faults of the server and of the way to it", () => {
     expect(error).toMatchObject({ class: "timeout", mayHaveActed: true });
   });
 
-  test("a caller that gives up is answered at once", async () => {
+  test("a caller that gives up is answered immediately", async () => {
     await using server = await startScriptedServer(stayingSilent);
     await using connected = connectTo(server);
     const controller = new AbortController();
@@ -202,7 +207,7 @@ describe("connections", () => {
     expect(server.connections).toBeLessThanOrEqual(64);
   });
 
-  test("an answer beyond 64 MiB is given up, and a list asks for smaller pages", async () => {
+  test("a response beyond 64 MiB is given up, and a list requests smaller pages", async () => {
     const flood: Reaction = (response) => {
       response.writeHead(200, { "content-type": "application/json" });
       const chunk = Buffer.alloc(1024 * 1024, 32);
@@ -284,7 +289,7 @@ describe("streams", () => {
       want: { class: "gone" },
     },
     { name: "a cut stream is transient", reaction: cutInBody, want: { class: "transient" } },
-    { name: "silence before the answer is a timeout", reaction: stayingSilent, want: { class: "timeout" } },
+    { name: "silence before the response is a timeout", reaction: stayingSilent, want: { class: "timeout" } },
   ];
   test.each(failing)("$name", async ({ reaction, want }) => {
     await using server = await startScriptedServer(reaction);

@@ -51,14 +51,14 @@ const cutOff: Fault = { kind: "cut-answer", afterBytes: 20 };
 
 const cases: readonly Case[] = [
   {
-    name: "a read that is asked to come back in a second comes back",
+    name: "a read that gets 429 with a delay of a second is repeated",
     fault: tooManyRequests(1),
     times: 1,
     call: read,
     want: { outcome: "struck", requests: 2, isThere: true },
   },
   {
-    name: "a write that is asked to comes back too: the server did not act",
+    name: "a write that is queried to comes back too: the server did not act",
     fault: tooManyRequests(1),
     times: 1,
     call: create,
@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
     want: { outcome: "transient, may have acted", requests: 1, isThere: false },
   },
   {
-    name: "a read is repeated when its answer was cut off",
+    name: "a read is repeated when its response was cut off",
     fault: cutOff,
     times: 1,
     call: read,
@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
     want: { outcome: "struck", requests: 2, isThere: true },
   },
   {
-    name: "a write is not repeated after a page of HTML: nobody knows who sent it",
+    name: "a write is not repeated after a page of HTML: no one knows who sent it",
     fault: htmlPage(502),
     times: 1,
     call: create,

@@ -159,7 +159,7 @@ describe("a store behind the fault proxy is what the API server has", () => {
     expect(backwards).toEqual([]);
   });
 
-  test("[faults/W4] when one kind is held back while another goes on, and catches up when let go", async () => {
+  test("[faults/W4] when one kind is held back while another continues, and catches up when let go", async () => {
     await using scene = await setUp();
     const gate = Promise.withResolvers<void>();
     proxy.inject(watches("configmaps"), { kind: "watch", transform: holdUntil(gate.promise) });

@@ -33,7 +33,7 @@ async function write(client: Client, name: string, text: string): Promise<void> 
 }
 
 describe("informers and a server that goes away", () => {
-  test("[runtime/RT-01] resume by themselves after SIGKILL, lose nothing and repeat nothing", async () => {
+  test("[runtime/RT-01] resume on their own after SIGKILL, lose nothing and repeat nothing", async () => {
     await using connected = connect(cluster.admin);
     const { client, transport } = connected;
     for (const name of ["kept", "changed", "removed"]) await write(client, name, "before");
@@ -58,7 +58,7 @@ describe("informers and a server that goes away", () => {
     expect(relists).toEqual([]);
   });
 
-  test("[runtime/RT-02] [faults/6] after a compaction list anew and report what was deleted meanwhile", async () => {
+  test("[runtime/RT-02] [faults/6] after a compaction list again and report what was deleted meanwhile", async () => {
     await using proxy = await startCuttingProxy(cluster.admin.server);
     await using watching = connect({ ...cluster.admin, server: proxy.url });
     await using acting = connect(cluster.admin);

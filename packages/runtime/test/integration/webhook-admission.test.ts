@@ -135,7 +135,7 @@ describe("behind the real API server", () => {
       const response = see(await create(cluster, namespace.name, `c${tries}`));
       return response.status === 201 ? undefined : response;
     });
-    // Go's words for our 504; had the server given up by itself, it would speak of a deadline exceeded.
+    // Go's words for our 504; had the server given up on its own, it would speak of a deadline exceeded.
     expect(failed.object.message).toContain("unable to return a response in the time allotted");
     expect(failed.object.message).not.toContain("deadline exceeded");
   });

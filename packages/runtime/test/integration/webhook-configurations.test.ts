@@ -117,7 +117,7 @@ test("a configuration waits for its bundle, is kept as wanted, and follows each 
     { withinMs: 10_000 },
   );
 
-  // An exception that somebody puts in, and a second webhook, go away again.
+  // An exception that another client puts in, and a second webhook, go away again.
   const entry = { ...made.webhooks?.[0], name: "other.example.org" };
   const body = [
     { op: "replace", path: "/webhooks/0/objectSelector", value: { matchLabels: { exempt: "yes" } } },

@@ -194,7 +194,7 @@ describe("a webhook server among strangers", () => {
     expect(isAborted).toBe(true);
   });
 
-  test("hears only callers with a certificate of the authorities it was given", async () => {
+  test("hears only callers with a certificate of the CAs it was given", async () => {
     const callers = await makeServing();
     await using running = await start({ callerCaPem: callers.ca.certificatePem });
     const { certificatePem, keyPem } = callers.ca;
@@ -206,7 +206,7 @@ describe("a webhook server among strangers", () => {
     expect((await running.post(review, { cert: certificatePem, key: keyPem })).status).toBe(200);
   });
 
-  test("finishes answers under way when it stops, and takes no new ones", async () => {
+  test("finishes answers in progress when it stops, and takes no new ones", async () => {
     const { promise: requested, resolve: noteRequest } = Promise.withResolvers<undefined>();
     const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
     await using running = await start({

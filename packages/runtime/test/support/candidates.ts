@@ -80,7 +80,6 @@ export function termsOf(writes: readonly Write[]): readonly string[] {
   return inOrder.filter((identity, index) => identity !== inOrder[index - 1]);
 }
 
-/** What one wrote after the other had begun to. */
 export function lateIn(writes: readonly Write[], identity: string): readonly Write[] {
   const firstOther = Math.min(
     ...writes.filter((write) => write.identity !== identity).map(({ atMs }) => atMs),

@@ -10,7 +10,7 @@ export interface CuttingProxy extends AsyncDisposable {
   cut(): void;
   /** Connections that exist go silent for ever and stay open; new ones work. */
   silence(): void;
-  /** While true, new connections are broken off at once. */
+  /** While true, new connections are broken off immediately. */
   refuse(isRefusing: boolean): void;
   /** Every new connection breaks off after so many bytes from the server; undefined for never. */
   limit(bytesOf: (() => number) | undefined): void;

@@ -2,7 +2,6 @@ import type { Client } from "../../src/client/client.ts";
 import { ApiError } from "../../src/errors.ts";
 import type { Lease } from "../../src/leader/lease.ts";
 
-/** What a candidate needs of a client. */
 export type LeaseClient = Pick<Client, "find" | "create" | "replace">;
 
 /** One lease as an API server keeps it: writes are taken only by the current resourceVersion. */

@@ -22,7 +22,7 @@ const controller = defineController<Widget, Widget, Widget>(kind, {
     observe: async (widget) => await Promise.resolve(widget),
     rules: [{ name: "always", decide: (widget) => ({ actions: [widget], outcome: settled() }) }],
     perform: async ({ metadata: { name } }, ctx) => {
-      // A stubborn reconcile never ends by itself and ignores its signal.
+      // A stubborn reconcile never ends on its own and ignores its signal.
       if (mode === "stubborn" && name === "w-0") await new Promise(() => undefined);
       for (const part of ["a", "b", "c"]) {
         const metadata = { name: `${name}-${part}`, namespace };

@@ -10,7 +10,6 @@ import type { AddressInfo, Socket } from "node:net";
 
 import { makeTestCertificate } from "./test-certificate.ts";
 
-/** What the server does with one request. */
 export type Reaction = (response: ServerResponse, request: IncomingMessage) => void;
 
 /** One request as it came. */
@@ -35,7 +34,7 @@ export async function startScriptedServer(...script: readonly Reaction[]): Promi
   return await start({ scheme: "http", create: createServer }, script);
 }
 
-/** The same over TLS, which tokens need; nobody vouches for its certificate. */
+/** The same over TLS, which tokens need; no one vouches for its certificate. */
 export async function startSecureServer(...script: readonly Reaction[]): Promise<ScriptedServer> {
   const { certPem: cert, keyPem: key } = makeTestCertificate("127.0.0.1");
   const create = (listener: RequestListener): Server => createSecureServer({ cert, key }, listener);
@@ -109,14 +108,14 @@ export function html(code: number): Reaction {
   };
 }
 
-/** Begins an answer and cuts the connection in the middle of it. */
+/** Begins a response and cuts the connection in the middle of it. */
 export const cutInBody: Reaction = (response) => {
   response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
   response.write('{"kind":"ConfigMap",');
   setTimeout(() => response.destroy(), 20);
 };
 
-/** Cuts the connection without an answer. */
+/** Cuts the connection without a response. */
 export const cutBeforeResponse: Reaction = (response) => {
   response.destroy();
 };
@@ -124,7 +123,7 @@ export const cutBeforeResponse: Reaction = (response) => {
 /** Says nothing at all. */
 export const stayingSilent: Reaction = () => undefined;
 
-/** An address on the loopback where nobody listens. */
+/** An address on the loopback where no one listens. */
 export async function deadAddress(): Promise<string> {
   const { url, [Symbol.asyncDispose]: close } = await startScriptedServer();
   await close();

@@ -2,18 +2,18 @@ import { ApiError } from "../../src/errors.ts";
 import type { KubeObject } from "../../src/object/kube-object.ts";
 import type { Listing, StreamQuery, WatchSource } from "../../src/watch/watch-source.ts";
 
-/** What one stream does: an error instead of an answer, or chunks and then an end, a break, or silence. */
+/** What one stream does: an error instead of a response, or chunks and then an end, a break, or silence. */
 export interface ScriptedStream {
   readonly refuse?: Error;
   readonly chunks?: readonly (string | Uint8Array)[];
   readonly end?: "close" | "hang" | Error;
 }
 
-/** A source that plays a script, one entry per stream; the last one repeats. Notes what it was asked for. */
+/** A source that plays a script, one entry per stream; the last one repeats. Notes the requests. */
 export class ScriptedSource implements WatchSource {
   readonly queries: (string | undefined)[] = [];
   lists = 0;
-  /** Of each list, whether it was asked for in one piece. */
+  /** Of each list, whether it was requested in one piece. */
   readonly wholes: boolean[] = [];
   /** Versions that were to be confirmed. */
   readonly confirmations: string[] = [];

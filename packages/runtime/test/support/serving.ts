@@ -1,7 +1,7 @@
 import { type CertifiedKey, CurrentCertificate } from "../../src/certificates/certificate-source.ts";
 import { issueCa, issueCertificate } from "../../src/certificates/issue-certificate.ts";
 
-/** A certificate for 127.0.0.1 and the authority that vouches for it. */
+/** A certificate for 127.0.0.1 and the CA that vouches for it. */
 export interface Serving {
   readonly ca: CertifiedKey;
   readonly certificates: CurrentCertificate;
@@ -30,7 +30,7 @@ export interface Registration {
   readonly path: string;
   /** PEM; left out, the bundle is. */
   readonly caPem?: string;
-  /** Only objects in this namespace are asked about. */
+  /** Only objects in this namespace are queried about. */
   readonly namespace: string;
   readonly timeoutSeconds?: number;
   /** (default: ConfigMaps) */

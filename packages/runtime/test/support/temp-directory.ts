@@ -2,14 +2,14 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-/** A folder of the test's own; `await using` removes it. */
+/** A directory of the test's own; `await using` removes it. */
 export interface TempDirectory extends AsyncDisposable {
   readonly path: string;
   /** Writes a file below it and gives its path. */
   write(name: string, content: string | object, mode?: number): Promise<string>;
 }
 
-/** Makes a folder. Objects are written as JSON, which is YAML too. */
+/** Makes a directory. Objects are written as JSON, which is YAML too. */
 export async function makeTempDirectory(): Promise<TempDirectory> {
   const path = await mkdtemp(join(tmpdir(), "runtime-test-"));
   return {

@@ -8,7 +8,7 @@ import type { KubeObject } from "../../src/object/kube-object.ts";
 import type { Condition } from "../../src/reconcile/condition.ts";
 import { customResourceDefinitions } from "./kinds.ts";
 
-/** The kind that controllers of these tests look after. */
+/** The kind that controllers of these tests manage. */
 export interface Widget extends KubeObject {
   readonly spec: WidgetSpec;
   readonly status?: WidgetStatus;

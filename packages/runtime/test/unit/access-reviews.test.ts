@@ -45,13 +45,13 @@ describe("an access cache", () => {
     expect(requested).toHaveLength(2);
   });
 
-  test("shares a question that is under way", async () => {
+  test("shares a question that is in progress", async () => {
     const { cache, requested } = aCache();
     await Promise.all([cache.isAllowed(request), cache.isAllowed(request)]);
     expect(requested).toHaveLength(1);
   });
 
-  test("asks again after a change of permissions", async () => {
+  test("queries again after a change of permissions", async () => {
     const { cache, requested } = aCache();
     await cache.isAllowed(request);
     cache.clear();
@@ -59,7 +59,7 @@ describe("an access cache", () => {
     expect(requested).toHaveLength(2);
   });
 
-  test("never takes a failure for an answer", async () => {
+  test("never takes a failure for a response", async () => {
     let isDown = true;
     const { cache } = aCache({
       response: () => {

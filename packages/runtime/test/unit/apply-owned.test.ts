@@ -57,8 +57,8 @@ describe("isAsApplied", () => {
   test.each([
     { name: "every field is ours and as wanted", given: live({ a: "1" }, ["a"]), want: true },
     { name: "others added a field of theirs", given: live({ a: "1", b: "2" }, ["a"]), want: true },
-    { name: "somebody took a field over", given: live({ a: "1" }, []), want: false },
-    { name: "a field is gone", given: live({}, []), want: false },
+    { name: "another client took a field over", given: live({ a: "1" }, []), want: false },
+    { name: "a field no longer exists", given: live({}, []), want: false },
     { name: "the value is another", given: live({ a: "0" }, ["a"]), want: false },
     {
       name: "we still own a field that is no longer wanted",
@@ -118,7 +118,7 @@ describe("applyOwned", () => {
   });
 
   test.each([
-    { name: "nobody's object", metadata: { ownerReferences: [] } },
+    { name: "no one's object", metadata: { ownerReferences: [] } },
     {
       name: "an object of an owner that had the same name before",
       metadata: { ownerReferences: [{ ...ownerReferences[0], uid: "u-0" }] },
@@ -198,7 +198,7 @@ describe("applyOwned beside another client", () => {
     expect(bodies.slice(1)).toEqual(want ? [bare] : []);
   });
 
-  test("asks before it writes again to an object that it has withdrawn from, and writes once that is gone", async () => {
+  test("asks before it writes again to an object that it has withdrawn from, and writes once that no longer exists", async () => {
     let isFree = false;
     const sent: string[] = [];
     const client = {

@@ -61,7 +61,7 @@ test.each<RenewalCase>([
   { name: "rubbish", current: () => ({ certificatePem: "x", keyPem: "x" }), want: "unreadable" },
   { name: "another key", current: () => ({ ...certificate, keyPem: other.keyPem }), want: "keyMismatch" },
   {
-    name: "another authority of the same name",
+    name: "another CA of the same name",
     wanted: () => ({ caPem: other.certificatePem }),
     want: "authorityChanged",
   },
@@ -79,7 +79,7 @@ test.each<RenewalCase>([
   { name: "one address less", wanted: () => ({ ipAddresses: [] }), want: "namesChanged" },
   { name: "one usage more", wanted: () => ({ usages: ["server", "client"] }), want: "usagesChanged" },
   { name: "another type of key", wanted: () => ({ key: "rsa-2048" }), want: "keyChanged" },
-])("a certificate is issued anew or kept: $name", ({ current, wanted, nowMs = hourMs, want }) => {
+])("a certificate is issued again or kept: $name", ({ current, wanted, nowMs = hourMs, want }) => {
   const full = { ...like, caPem: ca.certificatePem, ...wanted?.() };
   expect(certificateRenewal(current === undefined ? certificate : current(), full, nowMs)).toBe(want);
 });
@@ -92,7 +92,7 @@ interface TrustCase {
 }
 
 test.each<TrustCase>([
-  { name: "one of an authority in the bundle", want: "trusted" },
+  { name: "one of a CA in the bundle", want: "trusted" },
   { name: "a name it speaks for", question: () => ({ host: "b.svc" }), want: "trusted" },
   { name: "an address it speaks for", question: () => ({ host: "fd00::1" }), want: "trusted" },
   { name: "the common name alone", question: () => ({ host: "node" }), want: "wrongHost" },
@@ -102,13 +102,13 @@ test.each<TrustCase>([
   { name: "its last moment", question: () => ({ nowMs: 9 * hourMs }), want: "expired" },
   { name: "rubbish", pem: () => "rubbish", want: "unreadable" },
   {
-    name: "an authority of the same name with another key",
+    name: "a CA of the same name with another key",
     question: () => ({ bundlePem: other.certificatePem }),
     want: "unknownAuthority",
   },
   { name: "an empty bundle", question: () => ({ bundlePem: "" }), want: "unknownAuthority" },
   {
-    name: "a bundle that holds the certificate itself, which is no authority",
+    name: "a bundle that holds the certificate itself, which is no CA",
     question: () => ({ bundlePem: certificate.certificatePem }),
     want: "unknownAuthority",
   },
@@ -121,7 +121,7 @@ test.each<{ readonly name: string; readonly text: () => string | undefined; read
   { name: "no key", text: () => undefined, want: { kind: "missing" } },
   { name: "an empty value that an injector will fill", text: () => " \n", want: { kind: "missing" } },
   {
-    name: "comments between authorities, one of them twice",
+    name: "comments between CAs, one of them twice",
     text: () => `# one\n${ca.certificatePem}# two\n${other.certificatePem}${ca.certificatePem}`,
     want: { kind: "bundle", count: 2, expiresMs: 9 * hourMs },
   },
@@ -132,22 +132,22 @@ test.each<{ readonly name: string; readonly text: () => string | undefined; read
     want: { kind: "invalid" },
   },
   {
-    name: "a private key beside the authority",
+    name: "a private key beside the CA",
     text: () => ca.certificatePem + ca.keyPem,
     want: { kind: "invalid" },
   },
   {
-    name: "a certificate that is no authority's",
+    name: "a certificate that is no CA's",
     text: () => ca.certificatePem + certificate.certificatePem,
     want: { kind: "invalid", message: "certificate 2 of ca.crt is not an authority's" },
   },
-])("the authorities of a ConfigMap: $name", ({ text, want }) => {
+])("the CAs of a ConfigMap: $name", ({ text, want }) => {
   const value = text();
   const data = value === undefined ? {} : { "ca.crt": value };
   const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "trust" }, data };
   expect(caBundleIn(configMap)).toMatchObject(want);
 });
 
-test("a ConfigMap that is not there has no authorities", () => {
+test("a ConfigMap that is not there has no CAs", () => {
   expect(caBundleIn(undefined)).toEqual({ kind: "missing" });
 });

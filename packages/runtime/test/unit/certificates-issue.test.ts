@@ -45,12 +45,12 @@ test.for<{ readonly ca: KeyChoice; readonly certificate: KeyChoice; readonly has
   { ca: "rsa-3072", certificate: "ecdsa-p384", hash: "sha256WithRSAEncryption" },
   { ca: "rsa-2048", certificate: "rsa-2048", hash: "sha256WithRSAEncryption" },
 ])(
-  "OpenSSL accepts a node certificate with $leaf of an authority with $ca",
+  "OpenSSL accepts a node certificate with $leaf of a CA with $ca",
   async ({ ca, certificate, hash }, context) => {
     if (!hasOpenssl) context.skip("there is no openssl on this machine");
     await using directory = await makeTempDirectory();
-    const authority = await caOf(ca);
-    const node = await issueCertificate(authority, {
+    const issuer = await caOf(ca);
+    const node = await issueCertificate(issuer, {
       subject: { commonName: "node-0", ...example },
       serial: "0a",
       validity,
@@ -61,7 +61,7 @@ test.for<{ readonly ca: KeyChoice; readonly certificate: KeyChoice; readonly has
     });
     const at = (name: string): string => join(directory.path, name);
     const [caPath, path, keyPath] = [at("ca.pem"), at("node.pem"), at("node.key")];
-    await writeFile(caPath, authority.certificatePem);
+    await writeFile(caPath, issuer.certificatePem);
     await writeFile(path, node.certificatePem);
     await writeFile(keyPath, node.keyPem);
     const verify = ["verify", "-x509_strict", "-CAfile", caPath];
@@ -78,23 +78,23 @@ test.for<{ readonly ca: KeyChoice; readonly certificate: KeyChoice; readonly has
   },
 );
 
-test("a server asks for the administrator's certificate and learns its name", async () => {
-  const authority = await caOf();
-  const server = await issueCertificate(authority, {
+test("a server requests the administrator's certificate and learns its name", async () => {
+  const ca = await caOf();
+  const server = await issueCertificate(ca, {
     subject: { commonName: "http" },
     usages: ["server"],
     serial: "02",
     validity,
     dnsNames: ["localhost"],
   });
-  const admin = await issueCertificate(authority, {
+  const admin = await issueCertificate(ca, {
     subject: { commonName: "admin", ...example },
     usages: ["client"],
     serial: "03",
     validity,
     key: "rsa-2048",
   });
-  const trust = { ca: authority.certificatePem, minVersion: "TLSv1.2" } as const;
+  const trust = { ca: ca.certificatePem, minVersion: "TLSv1.2" } as const;
   await using listener = createServer({
     ...trust,
     cert: server.certificatePem,
@@ -121,16 +121,16 @@ test("a server asks for the administrator's certificate and learns its name", as
 });
 
 test("what was issued is read back", async () => {
-  const authority = await caOf("ecdsa-p384");
+  const ca = await caOf("ecdsa-p384");
   const requested = {
     subject: { commonName: "node-0", ...example },
     usages: ["server", "client"] as const,
     dnsNames: ["a.example.org"],
     ipAddresses: ["10.0.0.1", "fd00::a"],
   };
-  const { certificatePem } = await issueCertificate(authority, { ...requested, serial: "0b", validity });
-  const issuer = readCertificate(authority.certificatePem);
-  expect(readCertificate(`a comment\n${certificatePem}${authority.certificatePem}`)).toMatchObject({
+  const { certificatePem } = await issueCertificate(ca, { ...requested, serial: "0b", validity });
+  const issuer = readCertificate(ca.certificatePem);
+  expect(readCertificate(`a comment\n${certificatePem}${ca.certificatePem}`)).toMatchObject({
     ...requested,
     issuer: { commonName: "the authority" },
     isCa: false,

@@ -68,13 +68,13 @@ async function issuing(system: VirtualSystem, targets: readonly string[] = []) {
   };
 }
 
-/** Lets what is under way go on until it has come this far. */
+/** Lets what is in progress continue until it has come this far. */
 async function settled(isDone: () => boolean): Promise<void> {
   for (let turn = 0; turn < 1_000 && !isDone(); turn += 1) await Promise.resolve();
 }
 
 describe("certificates of our own", () => {
-  test("hold for clocks that are up to five minutes behind, of authority and serving certificate alike", async () => {
+  test("hold for clocks that are up to five minutes behind, of CA and serving certificate alike", async () => {
     const system = new VirtualSystem();
     await using replica = await issuing(system);
     const serving = new X509Certificate(replica.source.current()?.certificatePem ?? "");
@@ -90,14 +90,14 @@ describe("certificates of our own", () => {
     }
   });
 
-  test.each([1, 2, 3])("are used only after %i targets trust their authority", async (count) => {
+  test.each([1, 2, 3])("are used only after %i targets trust their CA", async (count) => {
     const targets = ["one", "two", "three"].slice(0, count);
     await using replica = await issuing(new VirtualSystem(), targets);
-    // Somebody deleted the Secret: the next authority signs at once, because none came before it.
+    // Another client deleted the Secret: the next CA signs immediately, because none came before it.
     replica.api.remove({ apiVersion: "v1", kind: "Secret", metadata: secret });
     await replica.renew();
     expect(replica.happened).toEqual([
-      "create Secret ns/authorities",
+      "create Secret ns/CAs",
       ...targets.map((name) => `apply MutatingWebhookConfiguration /${name}`),
       "serve",
     ]);
@@ -113,7 +113,7 @@ describe("the Secret that replicas share", () => {
     name: "test",
   });
 
-  test("keeps the authority of the replica that was first, whoever else makes one at the same time", async () => {
+  test("keeps the CA of the replica that was first, a client that else makes one at the same time", async () => {
     const api = new RecordedApi();
     const system = new VirtualSystem();
     const all = await Promise.all(
@@ -123,7 +123,7 @@ describe("the Secret that replicas share", () => {
     expect(all.every(({ previous }) => previous === undefined)).toBe(true);
   });
 
-  test("gets one new authority when several replicas announce one at the same time", async () => {
+  test("gets one new CA when several replicas announce one at the same time", async () => {
     const api = new RecordedApi();
     const system = new VirtualSystem();
     const first = await keepCaSet(keeping(api, system), signal);

@@ -31,7 +31,7 @@ function leaving(given: Readonly<Record<string, number>>): ReadonlyMap<string, n
   return new Map(Object.entries(given).map(([name, ms]) => [fingerprintOf(name), ms]));
 }
 
-/** Names of the authorities in a bundle, sorted. */
+/** Names of the CAs in a bundle, sorted. */
 function namesIn(pem: string): readonly string[] {
   return names.filter((name) => pem.includes(pemOf(name))).toSorted();
 }
@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
 ];
 
 test.each(cases)(
-  "authorities to publish: $name",
+  "CAs to publish: $name",
   ({ source, published, certificates = {}, want, wantCertificates = {} }) => {
     const response = bundleOverlap({
       sourcePem: pemOf(...source),
@@ -129,7 +129,7 @@ test("two replicas with different sources agree after one write each", () => {
   expect(written).toEqual([true, true, false, false, false, false]);
 });
 
-test("times that somebody spoilt begin again, and a spoilt bundle counts for nothing", () => {
+test("times that another client spoilt begin again, and a spoilt bundle counts for nothing", () => {
   const of = (pem: string, text: string) =>
     publishedIn({
       apiVersion: "v1",

@@ -67,9 +67,9 @@ test.each(["fe80::1%eth0", "localhost", ""])("%j is no address to serve", async 
   ).rejects.toThrow(RangeError);
 });
 
-describe("the rotation of authorities", () => {
+describe("the rotation of CAs", () => {
   const rows = [
-    { name: "a young authority is kept", given: { newest: old }, nowMs: 1_999, step: "keep", signer: old },
+    { name: "a young CA is kept", given: { newest: old }, nowMs: 1_999, step: "keep", signer: old },
     {
       name: "after two thirds another is announced",
       given: { newest: old },
@@ -94,7 +94,7 @@ describe("the rotation of authorities", () => {
     },
     { name: "the old one is retired", given: both, nowMs: 2_400, step: "retire", signer: fresh },
     {
-      name: "the first of all signs at once",
+      name: "the first of all signs immediately",
       given: { newest: fresh },
       nowMs: 2_000,
       step: "keep",
@@ -129,7 +129,7 @@ describe("the rotation of authorities", () => {
 describe("issued certificates", () => {
   const validity = { notBeforeMs: Date.UTC(2026, 0, 1), notAfterMs: Date.UTC(2060, 0, 1) };
 
-  test("verify against their authority, carry their names and survive a Secret", async () => {
+  test("verify against their CA, carry their names and survive a Secret", async () => {
     const issued = await issueCa({ subject: { commonName: "a authority" }, serial: "01", validity });
     const cert = await issueCertificate(issued, {
       subject: { commonName: "a" },
@@ -153,7 +153,7 @@ describe("issued certificates", () => {
     expect(readCaSet(secretOf({ namespace: "n", name: "s" }, kept))).toEqual(kept);
   });
 
-  test("a Secret with half an authority holds none", () => {
+  test("a Secret with half a CA holds none", () => {
     const data = {
       "tls.crt": Buffer.from(makeTestCertificate("x").certPem).toString("base64"),
       "tls.key": "",

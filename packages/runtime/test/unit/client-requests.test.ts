@@ -190,7 +190,7 @@ describe("reads of metadata only", () => {
   };
   const want = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "n" } };
 
-  test("ask the server to cut objects, and take them whole where it cannot", () => {
+  test("query the server to cut objects, and take them whole where it cannot", () => {
     const options = { isMetadataOnly: true };
     const get = requests.get(configMaps, { name: "a", namespace: "n" }, options);
     expect(get.accept).toBe("application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json");
@@ -201,7 +201,7 @@ describe("reads of metadata only", () => {
     expect(listRequest(configMaps, {}).accept).toBeUndefined();
   });
 
-  test("give back nothing else, under the kind that was asked for", () => {
+  test("give back nothing else, under the kind that was requested", () => {
     expect(cutObject(configMaps, asLive(whole))).toEqual(want);
     const page = pageOf(configMaps, { items: [whole], metadata: { resourceVersion: "7" } });
     expect(cutPage(configMaps, page)).toEqual({ items: [want], resourceVersion: "7" });

@@ -54,12 +54,12 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
       want: invalid("clusters[0].cluster.proxy-url"),
     },
     {
-      name: "an authority that is no base64",
+      name: "a CA that is no base64",
       given: kubeconfig({ cluster: { "certificate-authority-data": "%%" } }),
       want: invalid("clusters[0].cluster.certificate-authority-data"),
     },
     {
-      name: "an authority file that is not there",
+      name: "a CA file that is not there",
       given: kubeconfig({ cluster: { "certificate-authority": "none.crt" } }),
       want: { code: "configUnreadable", field: "clusters[0].cluster.certificate-authority" },
     },
@@ -100,7 +100,7 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
       want: { field: "users[0].user.exec.interactiveMode" },
     },
     {
-      name: "[security/102] no verification, which nobody asked for",
+      name: "[security/102] no verification, which no one requested",
       given: kubeconfig({ cluster: { "insecure-skip-tls-verify": true } }),
       want: { code: "configInsecure", field: "clusters[0].cluster.insecure-skip-tls-verify" },
     },
@@ -135,7 +135,7 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
     expect(problem.message).toContain(directory.path);
   });
 
-  test("[security/102] no verification is accepted when it is asked for", async () => {
+  test("[security/102] no verification is accepted when it is requested", async () => {
     await using directory = await makeTempDirectory();
     const content = kubeconfig({ cluster: { "insecure-skip-tls-verify": true } });
     const kubeconfigPath = await directory.write("config", content);
@@ -149,7 +149,7 @@ describe("[runtime/RT-26] a broken file gives an error that names file and field
     expect((await load(directory, content)).server).toBe("http://127.0.0.1:8001");
   });
 
-  test("a file that was asked for and is not there", async () => {
+  test("a file that was requested and is not there", async () => {
     const problem = await problemOf(
       loadConfig({ system: systemWith({}), kubeconfigPath: "/nowhere/config" }),
     );

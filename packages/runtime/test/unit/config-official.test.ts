@@ -114,7 +114,7 @@ const fixtures: readonly Fixture[] = [
     ],
   },
   {
-    name: "relative paths, from a folder of their own",
+    name: "relative paths, from a directory of their own",
     make: async (directory) => {
       await directory.write("sub/pki/ca.crt", ca);
       await directory.write("sub/pki/me.crt", pair.certPem);

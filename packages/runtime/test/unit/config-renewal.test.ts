@@ -26,7 +26,7 @@ async function load(
 }
 
 describe("[runtime/RT-11] credentials in files", () => {
-  test("a token is read again after a minute, and at once when the server refused it", async () => {
+  test("a token is read again after a minute, and immediately when the server refused it", async () => {
     await using directory = await makeTempDirectory();
     const system = virtual();
     const tokenFile = await directory.write("token", "one");
@@ -41,7 +41,7 @@ describe("[runtime/RT-11] credentials in files", () => {
     expect(await credentials.refresh()).toEqual({ token: "three" });
   });
 
-  test("a file that is gone or empty for a while leaves the last good value", async () => {
+  test("a file that is deleted or empty for a while leaves the last good value", async () => {
     await using directory = await makeTempDirectory();
     const system = virtual();
     const tokenFile = await directory.write("token", "one");
@@ -164,7 +164,7 @@ cat answer.json
     await expect(credentials.current()).rejects.toThrow("credential plugin failed (7)");
   });
 
-  test("that hang before the end hold nobody up, and those that fail are left alone for a while", async () => {
+  test("that hang before the end hold no one up, and those that fail are left alone for a while", async () => {
     await using directory = await makeTempDirectory();
     const system = virtual();
     const exec = await plugin(directory, issued("one", new Date(system.wallMs() + 600_000).toISOString()));

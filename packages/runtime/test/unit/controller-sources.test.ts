@@ -15,7 +15,7 @@ describe("declarationChanged", () => {
   test.each([
     { name: "a new generation", after: { ...before, generation: 2 }, want: true },
     { name: "another label", after: { ...before, labels: { a: "2" } }, want: true },
-    { name: "a wish to delete", after: { ...before, deletionTimestamp: "now" }, want: true },
+    { name: "a deletion", after: { ...before, deletionTimestamp: "now" }, want: true },
     { name: "another object of the name", after: { ...before, uid: "u" }, want: true },
     { name: "only a new status", after: { ...before, resourceVersion: "9" }, want: false },
     { name: "anything on a kind without generation", after: { labels: { a: "1" } }, want: true },
@@ -52,7 +52,7 @@ describe("controllingOwner", () => {
 });
 
 describe("Followers", () => {
-  test("a reference counts at once and holds until a reconcile ends without it", () => {
+  test("a reference counts immediately and holds until a reconcile ends without it", () => {
     const unfollowed: string[] = [];
     const tracker = new Followers((target) => unfollowed.push(target));
     const first = tracker.begin("n/a");

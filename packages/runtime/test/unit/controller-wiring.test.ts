@@ -103,7 +103,7 @@ describe("an event of a kind that the controller makes", () => {
       event: deleted(aLive("ConfigMap", { name: "c", ...ownedBy("a") })),
       want: ["ns/a normal 0"],
     },
-    { name: "is somebody else's", event: added(aLive("ConfigMap", { name: "c" })), want: [] },
+    { name: "is another client's", event: added(aLive("ConfigMap", { name: "c" })), want: [] },
   ])("$name", ({ event, want }) => {
     const { fake, enqueued } = wired();
     fake.of("ConfigMap").emit(event);
@@ -237,7 +237,7 @@ describe("a followed object with a watch of its own", () => {
     return { fake, woken, watches, reconcile };
   }
 
-  test("is unknown until the server has answered, and the answer wakes all who asked", async () => {
+  test("is unknown until the server has answered, and the response wakes all who asked", async () => {
     const { fake, woken, reconcile } = following();
     expect([reconcile("ns/a", "s"), reconcile("ns/b", "s")]).toEqual([["transient"], ["transient"]]);
     await fake.of("Secret").sync();

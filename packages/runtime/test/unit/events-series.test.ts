@@ -46,7 +46,7 @@ describe("SeriesBook", () => {
     expect(book.close()).toEqual([]);
   });
 
-  test("refreshes a series that goes on for more than thirty minutes", () => {
+  test("refreshes a series that continues for more than thirty minutes", () => {
     const book = new SeriesBook();
     const written: number[] = [];
     for (let minute = 0; minute <= 70; minute += 1) {

@@ -99,7 +99,7 @@ describe("a kind that is not served", () => {
     expect(source.queries.length - before).toBeLessThanOrEqual(most);
   });
 
-  test("[first-use/20] is not asked for at all while only a definition could bring it and there is none", async () => {
+  test("[first-use/20] is not requested at all while only a definition could bring it and there is none", async () => {
     const { system, source } = waitForWidgets(new Definitions(), [{ refuse: notServed }], true);
     await system.advance(5_000);
     const before = source.queries.length;
@@ -108,7 +108,7 @@ describe("a kind that is not served", () => {
     expect(source.queries.length - before).toBe(0);
   });
 
-  test.each([false, true])("is asked for at once when its definition comes", async (isDefined) => {
+  test.each([false, true])("is requested immediately when its definition comes", async (isDefined) => {
     const definitions = new Definitions();
     const { system, source } = waitForWidgets(definitions, [{ refuse: notServed }], isDefined);
     await system.advance(60 * minuteMs);
@@ -126,7 +126,7 @@ describe("a kind that is not served", () => {
 });
 
 describe("a kind that may not be watched", () => {
-  test("is known as such, does not count as synced, and is tried at once when somebody has reason to", async () => {
+  test("is known as such, does not count as synced, and is tried immediately when another client has reason to", async () => {
     const unavailable = refusalOf(503, "transient", "ServiceUnavailable");
     const refusals = Array.from({ length: 20 }, () => ({ refuse: forbidden }));
     const response = { chunks: [bookmark("10", "end")] };
@@ -144,10 +144,10 @@ describe("a kind that may not be watched", () => {
     while (source.queries.length < 21) {
       handle.retryNow();
       const isDecided = isDone(handle.firstResponse);
-      // Somebody else asks before the answer is there: whoever waits already must not be forgotten.
+      // Another client asks before the response is there: the client that waits already must not be forgotten.
       handle.retryNow();
       await system.advance(0);
-      // Trouble of another sort is no answer.
+      // Trouble of another sort is no response.
       expect(isDecided()).toBe(source.queries.length < 21);
       expect([handle.isForbidden, isSettled()]).toEqual([true, false]);
     }

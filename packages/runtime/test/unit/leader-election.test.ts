@@ -63,11 +63,11 @@ describe("a candidate that sees the lease of another", () => {
     expect(nextStep(renewed, settings, 9_000)).toEqual({ kind: "wait", untilMs: 24_000 });
   });
 
-  test("takes a lease that was given back at once", () => {
+  test("takes a lease that was given back immediately", () => {
     expect(nextStep(noteRead(seen, aLease(""), 2_000), settings, 2_000).kind).toBe("take");
   });
 
-  test("waits a whole lease when it is gone, or made anew: its holder may still act", () => {
+  test("waits a whole lease when it was deleted, or made again: its holder may still act", () => {
     expect(nextStep(noteRead(seen, undefined, 2_000), settings, 16_999)).toEqual({
       kind: "wait",
       untilMs: 17_000,

@@ -123,7 +123,7 @@ describe("a candidate", () => {
     store.isUnreachable = false;
     await system.advance(3_000);
     expect(a.calls).toEqual(["start", "stop", "start"]);
-    expect(store.lease?.spec?.leaseTransitions, "nobody else held it meanwhile").toBe(0);
+    expect(store.lease?.spec?.leaseTransitions, "no one else held it meanwhile").toBe(0);
     await a.stop();
   });
 
@@ -183,7 +183,7 @@ describe("a candidate", () => {
     await a.stop();
   });
 
-  test("goes on after a lost answer, and looks at the lease before it does", async () => {
+  test("continues after a lost answer, and looks at the lease before it does", async () => {
     const system = new VirtualSystem();
     const store = new LeaseStore();
     let losses = 1;
@@ -206,7 +206,7 @@ describe("a candidate", () => {
     await a.stop();
   });
 
-  test("stops at once when somebody took the lease by hand", async () => {
+  test("stops immediately when another client took the lease by hand", async () => {
     const system = new VirtualSystem();
     const store = new LeaseStore();
     const a = run(store, system);

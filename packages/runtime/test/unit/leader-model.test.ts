@@ -82,7 +82,7 @@ class Candidate {
     if (this.#flight !== undefined) this.#flight.response ??= this.#flight.serve();
   }
 
-  /** The answer reaches the candidate. */
+  /** The response reaches the candidate. */
   receive(globalMs: number): void {
     const flight = this.#flight;
     if (flight?.response === undefined) return;
@@ -197,7 +197,7 @@ const oneMoves: Readonly<Record<OneMove, (candidate: Candidate, nowMs: number) =
       candidate.receive(nowMs);
     }
   },
-  /** The server has acted, the answer is on its way. */
+  /** The server has acted, the response is on its way. */
   begin: (candidate, nowMs) => {
     candidate.send(nowMs, true);
     candidate.arrive();
@@ -241,6 +241,6 @@ describe("[runtime/RT-09] the election as a model", () => {
       ),
       { numRuns: 4_000 },
     );
-    expect(terms, "somebody led at all").toBeGreaterThan(1_000);
+    expect(terms, "another client led at all").toBeGreaterThan(1_000);
   });
 });

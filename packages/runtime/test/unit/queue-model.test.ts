@@ -76,7 +76,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
     }),
     fc.record({ do: fc.constant("take" as const) }),
     fc.record({ do: fc.constant("done" as const), key: keys }),
-    // Clock jumps: a blocked event loop or a suspended machine lets hours pass at once.
+    // Clock jumps: a blocked event loop or a suspended machine lets hours pass immediately.
     fc.record({ do: fc.constant("pass" as const), ms: fc.constantFrom(1, 10, 100, 3_600_000) }),
   ),
   { maxLength: 60 },
@@ -178,7 +178,7 @@ describe("KeyQueue order", () => {
         "calm/b",
         "greedy/2",
       ]);
-      // One that comes later gets its turn at once.
+      // One that comes later gets its turn immediately.
       queue.add("late/a", 3, { priority });
       expect([3, 4].map((nowMs) => queue.take(nowMs)?.key)).toContain("late/a");
     },

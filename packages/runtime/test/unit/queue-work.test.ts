@@ -19,7 +19,7 @@ describe("WorkQueue", () => {
     expect(queue.size).toBe(0);
   });
 
-  test("[runtime/RT-15] delays double with jitter up to the limit and begin anew after success", () => {
+  test("[runtime/RT-15] delays double with jitter up to the limit and begin again after success", () => {
     const system = new VirtualSystem();
     const queue = new WorkQueue({ system, retry: { firstMs: 5, longestMs: 1_000 } });
     const delays = Array.from({ length: 12 }, () => queue.retry("a"));

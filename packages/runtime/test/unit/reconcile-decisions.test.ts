@@ -163,7 +163,7 @@ describe("[security/85] words of others in a status", () => {
   const steering = "a\u001b[2J\nb\u202ec";
   const clean = "a [2J b c";
 
-  test("cannot steer the terminal of whoever reads them", () => {
+  test("cannot steer the terminal of a client that reads them", () => {
     const object = { apiVersion: "v1", kind: "Thing", metadata: { name: "a", generation: 1 } };
     const outcome = stalled({ reason: "Because", message: steering });
     const updates = [{ type: "Own", status: "False", reason: "Because", message: steering }] as const;
@@ -213,7 +213,7 @@ describe("statusFor", () => {
     expect(isStatusCurrent(withStatus({ ...wanted, more: 1 }), wanted)).toBe(false);
   });
 
-  test("keeps conditions of the domain that are not stated anew, and drops those of nobody", () => {
+  test("keeps conditions of the domain that are not stated again, and drops those of no one", () => {
     const condition = { status: "True", reason: "Ok", message: "", lastTransitionTime: now };
     const before = ["Own", "Stated", "Foreign"].map((type) => ({ type, ...condition }));
     const stated = { type: "Stated", status: "False", reason: "No", message: "" } as const;

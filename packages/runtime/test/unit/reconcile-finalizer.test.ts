@@ -103,7 +103,7 @@ describe("the finalizer", () => {
     expect(ran).toEqual({ patches: [], didCleanUp: true, didWork: false });
   });
 
-  test("counts as removed when the object is gone", async () => {
+  test("counts as removed when the object no longer exists", async () => {
     const refusal = new ApiError("404", { class: "notFound", mayHaveActed: false });
     const { failure } = await run({ finalizers: [finalizer], deletionTimestamp }, { refusal });
     expect(failure).toBeUndefined();

@@ -144,7 +144,7 @@ async function count({
 }
 
 describe("an interim verdict", () => {
-  test("is followed by the next at once, with its status taken for granted; the last one is reported", async () => {
+  test("is followed by the next immediately, with its status taken for granted; the last one is reported", async () => {
     const { end, performed } = await count({ goal: 3 });
     expect(performed).toEqual([1, 2, 3]);
     expect(end).toEqual({ stage: "active", outcome: settled(), status: { count: 3 } });
@@ -162,7 +162,7 @@ describe("an interim verdict", () => {
     expect(end.outcome).toEqual(settled());
   });
 
-  test("is reported at once when somebody has changed the object", async () => {
+  test("is reported immediately when another client has changed the object", async () => {
     const { end, performed } = await count({ goal: 3, isLatest: false });
     expect(performed).toEqual([1]);
     expect(end.status).toEqual({ count: 1 });

@@ -23,7 +23,7 @@ describe("when memory is given back", () => {
     expect(isCollectionDue({ utilization, residentBytes: residentMib * mib, afterLastBytes })).toBe(due);
   });
 
-  test("once after a burst, never while nothing happens or somebody works", async () => {
+  test("once after a burst, never while nothing happens or another client works", async () => {
     const system = new VirtualSystem();
     const seen = { collections: 0, residentMib: 300, utilization: 0.9 };
     const idle = collectWhenIdle({

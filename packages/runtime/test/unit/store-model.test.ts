@@ -229,7 +229,7 @@ describe("ObjectStore", () => {
     expect(store.listBy(byOwner, "u-1")).toEqual([]);
   });
 
-  test("a kind that is gone takes its deletions along: whatever comes back is new", () => {
+  test("a kind that no longer exists takes its deletions along: whatever comes back is new", () => {
     const store = emptySyncedStore();
     store.upsert(anObject("a", 10));
     store.remove(anObject("a", 11));

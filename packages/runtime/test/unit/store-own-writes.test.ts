@@ -22,7 +22,7 @@ function versionIn(store: ObjectStore<ConfigMap>, name = "a"): string | undefine
 }
 
 describe("a write of ours", () => {
-  test("is seen at once", () => {
+  test("is seen immediately", () => {
     const store = aStore();
     store.noteWrite(at("7"));
     expect(versionIn(store)).toBe("7");

@@ -15,7 +15,7 @@ describe("the real system", () => {
     await expect(system.sleep(1, controller.signal)).rejects.toThrow("enough");
   });
 
-  test("a delay beyond 24.8 days does not fire at once", async () => {
+  test("a delay beyond 24.8 days does not fire immediately", async () => {
     let fired = false;
     using timer = system.setTimer(30 * 86_400_000, () => {
       fired = true;
@@ -33,7 +33,7 @@ describe("the real system", () => {
 });
 
 describe("urgent work", () => {
-  /** Somebody yields, and a turn of the event loop takes a millisecond. `atMs` says when it goes on. */
+  /** Another client yields, and a turn of the event loop takes a millisecond. `atMs` says when it continues. */
   const begun = () => {
     const system = new VirtualSystem();
     const work = new UrgentWork({
@@ -117,7 +117,7 @@ describe("the virtual system", () => {
     expect(system.pendingTimers).toBe(0);
   });
 
-  test("lets work go on that sleeps again and yields", async () => {
+  test("lets work continue that sleeps again and yields", async () => {
     const system = new VirtualSystem();
     let rounds = 0;
     const work = (async () => {

@@ -21,7 +21,7 @@ test("a counter of a domain has every value from the start", async () => {
   expect(await linesOf(metrics, "meals")).toEqual(['meals{dish="soup"} 0', 'meals{dish="fish"} 2']);
 });
 
-test("a gauge of a domain is read whenever the page is asked for, and what is not told is 0", async () => {
+test("a gauge of a domain is read whenever the page is requested, and what is not told is 0", async () => {
   const metrics = metricsOf();
   let guests = new Map<"in" | "out", number>([["in", 3]]);
   metrics.series.gauge({ name: "guests", help: "h", label: "place", values: ["in", "out"] }, () => guests);

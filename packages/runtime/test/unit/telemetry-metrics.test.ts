@@ -193,7 +193,7 @@ describe("the hooks", () => {
     expect(await read(metrics, "controller_runtime_reconcile_time_seconds_bucket", { le: "0.05" })).toBe(3);
   });
 
-  test("tell how long work has been going on that is not finished", async () => {
+  test("say for how long unfinished work has been running", async () => {
     const system = new VirtualSystem();
     const metrics = make(system);
     metrics.telemetry.queueLatency?.({ controller: "copy", durationMs: 5 });

@@ -69,7 +69,7 @@ test("an error names what the server says it is about", () => {
   expect(error.subject).toEqual({ resource: "namespaces", name: "shop" });
 });
 
-describe("the class of an answer", () => {
+describe("the class of a response", () => {
   const tooLargeForGrpc =
     "rpc error: code = ResourceExhausted desc = trying to send message larger than max (3 vs. 2)";
   const versionTooLarge = {
@@ -137,7 +137,7 @@ describe("the class of an answer", () => {
     { name: "502 page", given: response(502, "<html>"), want: { class: "transient", mayHaveActed: true } },
     { name: "503", given: response(503, report({})), want: { class: "transient", mayHaveActed: true } },
     {
-      name: "503 that asks for patience",
+      name: "503 that requests timeout",
       given: response(503, report({ details: { retryAfterSeconds: 2 } })),
       want: { class: "transient", mayHaveActed: false, retryAfterMs: 2_000 },
     },

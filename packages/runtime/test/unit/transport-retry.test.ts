@@ -112,7 +112,7 @@ describe("the deadline", () => {
   });
 });
 
-describe("failures without an answer", () => {
+describe("failures without a response", () => {
   const request = { verb: "get", subject: { kind: "Pod", ref: { name: "a", namespace: "n" } } };
   const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" });
   const rows = [
@@ -129,7 +129,7 @@ describe("failures without an answer", () => {
     {
       name: "late",
       given: { why: "timeout", sent: true, cause: undefined },
-      want: "get Pod n/a: no answer in time",
+      want: "get Pod n/a: no response in time",
     },
     {
       name: "late to connect",

@@ -152,7 +152,7 @@ describe("decodeEvent", () => {
     expect(decodeEvent(frame, options).kind).toBe(kind);
   });
 
-  test("[runtime/RT-05] one that is gone is gone, however deep it was", () => {
+  test("[runtime/RT-05] a deleted one stays deleted, however deep it was", () => {
     const deep = '{"a":'.repeat(2_000) + "1" + "}".repeat(2_000);
     const frame = `{"type":"DELETED","object":{"kind":"A","apiVersion":"v1","metadata":{"name":"a"},"spec":${deep}}}`;
     const object = { apiVersion: "v1", kind: "A", metadata: { name: "a" } };

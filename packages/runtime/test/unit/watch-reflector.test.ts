@@ -86,7 +86,7 @@ describe("a reflector", () => {
     expect(scene.states).toEqual(["listing", "watching"]);
   });
 
-  test("resumes from the last version when the server ends the stream, without asking for everything again", async () => {
+  test("resumes from the last version when the server ends the stream, without requesting everything again", async () => {
     const scene = play([
       { chunks: [...first.chunks, bookmark("20")], end: "close" },
       { chunks: [frame("MODIFIED", anObject("a", "21"))] },
@@ -96,7 +96,7 @@ describe("a reflector", () => {
     expect(scene.events.slice(2)).toEqual(["updated a@21"]);
   });
 
-  test("[runtime/RT-04] takes silence for a dead connection and goes on from the last version, without a relist", async () => {
+  test("[runtime/RT-04] takes silence for a dead connection and continues from the last version, without a relist", async () => {
     const scene = play([{ chunks: [...first.chunks, bookmark("20")] }, { chunks: [] }]);
     await scene.system.advance(29_000);
     expect(scene.source.queries).toEqual([undefined]);
@@ -135,7 +135,7 @@ describe("a reflector", () => {
       streams: [{ refuse: new ApiError("gone", { class: "gone", status: 410, mayHaveActed: false }) }],
     },
     { name: "garbage in the stream", streams: [{ chunks: ["<html>\n"] }] },
-  ])("asks for everything again after $name, and reports what has gone meanwhile", async ({ streams }) => {
+  ])("requests everything again after $name, and reports what has gone meanwhile", async ({ streams }) => {
     const again = { chunks: [frame("ADDED", anObject("a", "5")), bookmark("30", "end")] };
     const scene = play([{ ...first, end: "close" }, ...streams, again]);
     await scene.system.advance(5_000);
@@ -195,7 +195,7 @@ describe("a reflector", () => {
     });
     expect(events).toEqual(["added"]);
     expect(informer.store.list().map(({ metadata }) => metadata.name)).toEqual(["a"]);
-    // The stream ends after 30 minutes; what it said last is where the next one goes on.
+    // The stream ends after 30 minutes; what it said last is where the next one continues.
     await system.advance(60_000);
     expect(source.queries).toEqual([undefined, "130"]);
   });
@@ -227,7 +227,7 @@ describe("a reflector", () => {
     expect(scene.source.queries).toEqual([undefined, "7"]);
   });
 
-  test("backs off longer each time, by at most 30 s, and begins anew after two healthy minutes", async () => {
+  test("backs off longer each time, by at most 30 s, and begins again after two healthy minutes", async () => {
     const refused = new ApiError("no", { class: "transient", status: 500, mayHaveActed: false });
     const scene = play([{ refuse: refused }]);
     await scene.system.advance(60_000);
@@ -238,7 +238,7 @@ describe("a reflector", () => {
     expect(scene.source.queries.length - before).toBeGreaterThanOrEqual(10);
   });
 
-  test("a connection that cannot be made is tried every few seconds, and a wish of the server is obeyed", async () => {
+  test("a connection that cannot be made is tried every few seconds, and a delay of the server is respected", async () => {
     const throttled = new ApiError("later", {
       class: "tooManyRequests",
       status: 429,
@@ -332,7 +332,7 @@ describe("a reflector", () => {
     expect(scene.counts).toEqual(["idle"]);
   });
 
-  test("asks for pages when a busy server takes no notice of the wish for initial events", async () => {
+  test("requests pages when a busy server ignores the request for initial events", async () => {
     const busy = {
       chunks: [frame("ADDED", anObject("a", "5")), bookmark("6"), frame("ADDED", anObject("b", "7"))],
     };
@@ -350,7 +350,7 @@ describe("a reflector", () => {
     expect({ troubles: scene.troubles, counts: scene.counts }).toEqual({ troubles: [], counts: [] });
   });
 
-  test("asks for the whole list at once when pages expire before the last is read", async () => {
+  test("requests the whole list immediately when pages expire before the last is read", async () => {
     const scene = play([{ refuse: invalid }, { chunks: [] }], [anObject("a", "5")]);
     scene.source.expirePages();
     await scene.system.advance(5_000);
@@ -358,7 +358,7 @@ describe("a reflector", () => {
     expect(scene.informer.store.isSynced).toBe(true);
   });
 
-  test("ends at once when it is stopped, whatever it is doing", async () => {
+  test("ends immediately when it is stopped, whatever it is doing", async () => {
     for (const stream of [first, { refuse: broken }, { chunks: [] }]) {
       const scene = play([stream]);
       await scene.system.settle();

@@ -40,7 +40,7 @@ describe("what is done about a configuration", () => {
     { name: "wanted and absent", given: { ...here, live: "absent" }, want: "create" },
     { name: "wanted and right", given: { ...here, live: "asWanted" }, want: "keep" },
     { name: "wanted and edited", given: { ...here, live: "differs" }, want: "replace" },
-    { name: "wanted and somebody else's", given: { ...here, live: "foreign" }, want: "nameTaken" },
+    { name: "wanted and foreign", given: { ...here, live: "foreign" }, want: "nameTaken" },
     {
       name: "wanted without a bundle: it would refuse every request",
       given: { isWanted: true, hasBundle: false, live: "absent" },
@@ -66,7 +66,7 @@ describe("what is done about a configuration", () => {
       want: "clear",
     },
     {
-      name: "unwanted and somebody else's: never deleted",
+      name: "unwanted and foreign: never deleted",
       given: { ...here, isWanted: false, live: "foreign" },
       want: "keep",
     },

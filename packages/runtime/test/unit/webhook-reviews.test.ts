@@ -114,7 +114,7 @@ describe("the caller's time", () => {
     expect(callerTimeoutMs(new URL(`https://x/${query}`))).toBe(want);
   });
 
-  test("is not used up: the answer has to travel", () => {
+  test("is not used up: the response has to travel", () => {
     expect(respondWithinMs(10_000)).toBe(9_500);
     expect(respondWithinMs(1_000)).toBe(900);
   });
@@ -166,7 +166,7 @@ describe("a conversion review", () => {
     expect(body).toMatchObject({ response: { uid: "u", result, convertedObjects: [] } });
   });
 
-  test("refuses a version that nobody knows", async () => {
+  test("refuses a version that no one knows", async () => {
     const { body } = await responseTo(route, requesting("e.org/v9", "a"));
     expect(body).toMatchObject({ response: { result: { status: "Failure" } } });
   });

@@ -75,7 +75,7 @@ async function expectAlive(): Promise<void> {
 }
 
 describe("reviews that are too large", () => {
-  test("[security/45] 10 MB, at once or in chunks, and a compressed bomb are refused", async () => {
+  test("[security/45] 10 MB, in one piece or in chunks, and a compressed bomb are refused", async () => {
     const large = Buffer.alloc(10 * mebibyte, 0x20);
     expect((await post(large, { "content-length": large.length })).status).toBe(413);
     expect((await post(large, { "transfer-encoding": "chunked" })).status).toBe(413);

@@ -13,7 +13,7 @@ const blindness: readonly (readonly [LimitReason, (pools: string) => string])[] 
   [
     "PrometheusSilent",
     (pools) =>
-      `The cluster's own Prometheus did not answer queries of ${pools} all through the window: no node is removed.`,
+      `The cluster's own Prometheus did not respond to queries of ${pools} all through the window: no node is removed.`,
   ],
 ];
 
@@ -30,17 +30,16 @@ export function autoscalingCondition(decisions: readonly LaneDecision[]): readon
   return [{ type, status: "True", reason: "SamplesKnown", message: "The load of every pool is known." }];
 }
 
-/** What each reason of `limitedBy` means, for people. */
 export const limitTexts: Readonly<Record<LimitReason, string>> = {
   Cooldown: "the last change was too short a while ago",
   ExpansionUnsupported: "the API server does not let the volumes grow",
   IndexReplicas: "the copies of an index need as many nodes",
-  IndexReplicasUnknown: "nobody knows yet how many copies indices have",
+  IndexReplicasUnknown: "it is not known yet how many copies indices have",
   MaxReplicas: "maxReplicas is reached",
   MinReplicas: "minReplicas is reached",
   NotGreen: "the health is not green",
   NotIdle: "shards move, or nodes are added, restarted or removed",
-  PrometheusSilent: "the cluster's own Prometheus has not answered a query all through the window",
+  PrometheusSilent: "the cluster's own Prometheus has not responded to a query all through the window",
   SamplesMissing: "the engine does not tell its load",
   ScaleDownRefused: "the rest of the cluster cannot do without the node",
   Step: "maxStep nodes at a time",

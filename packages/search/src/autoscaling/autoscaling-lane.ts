@@ -13,7 +13,7 @@ import { growClaims, decideVolumes, type VolumesDecision } from "./volume-growth
 /** Time for the status to be written and read back: nodes come and go only by what is in it. */
 const nextReconcileMs = 20;
 
-/** What the status says of every pool with auto-scaling from now on. Pure: the answer that `qm` and the events tell too. */
+/** Status of every pool with auto-scaling. Pure; `qm` and the events use it too. */
 export function autoscalingRows(seen: Seen, now: Date): readonly PoolRow[] {
   return seen.cluster.pools.flatMap((pool) =>
     pool.autoscaling === undefined ? [] : [poolRow(pool, pool.autoscaling, { seen, now })],
@@ -46,7 +46,7 @@ type Recommended = Pick<PoolRow, "recommendation"> &
     readonly metrics: NonNullable<PoolRow["metrics"]>;
   };
 
-/** What the load asks for. */
+/** The number that the load requires. */
 function recommendedFor(
   pool: NodePool,
   policy: AutoscalingPolicy,
@@ -62,7 +62,7 @@ function recommendedFor(
   return { ...recommended, limitedBy, metrics: [...recommended.metrics] };
 }
 
-/** An operator that has just begun has no samples yet and repeats what was said before it. */
+/** An operator that has just begun has no samples yet and repeats the earlier values. */
 function repeated(before: PoolRow, target: number, policy: AutoscalingPolicy): Recommended {
   const { recommendation = target, limitedBy = [], metrics = [] } = before;
   return { recommendation: withinLimits(recommendation, policy), target, limitedBy, metrics };
@@ -197,7 +197,7 @@ function scaled({ pool, target = 0, message }: PoolRow, { cluster }: Seen): Reco
   };
 }
 
-/** Only when it is another number than was told before. */
+/** Only when it is another number than was reported before. */
 function advice({ pool, recommendation = 0, mode }: PoolRow, seen: Seen): ReconcileEvent | undefined {
   const before = rowOf(seen, { name: pool })?.recommendation;
   if (mode !== "Recommend" || before === undefined || before === recommendation) return undefined;

@@ -4,7 +4,7 @@ import { podNames, type SearchCluster } from "../model/search-cluster.ts";
 import { type Counters, type PoolSample, poolSample } from "./pool-sample.ts";
 import type { AutoscalingSeen } from "./sample-windows.ts";
 
-/** While something is under way the engine is asked more often than windows need; this bounds what is kept. */
+/** While something is in progress the engine is queried more often than windows need; this bounds what is kept. */
 const shortestGapMs = 500;
 
 /** Samples farther apart than this have a hole between them. */
@@ -13,18 +13,17 @@ const longestGapMs = 90_000;
 /** Windows are an hour at most; one sample from before says how they began. */
 const longestWindowMs = 3_600_000 + 2 * longestGapMs;
 
-/** What is known of copies holds for so long. */
+/** Facts about copies are valid for so long. */
 const copiesForMs = 900_000;
 
 /** A StorageClass or a quota may be changed: it is tried again after so long. */
 const refusedForMs = 3_600_000;
 
-/** What the engine said, and by query what the cluster's own Prometheus did; undefined before it was asked. */
+/** Facts of the engine, and by query those of the cluster's own Prometheus; undefined before it was queried. */
 type LoadFacts = Pick<EngineFacts, "nodeLoad" | "indices"> & {
   readonly responses: ReadonlyMap<string, number> | undefined;
 };
 
-/** What the engine of one cluster said over the last hour. */
 export class ClusterWindow {
   readonly #samples = new Map<string, readonly PoolSample[]>();
   readonly #beganMs: number;
@@ -69,7 +68,7 @@ export class ClusterWindow {
     const before = this.#counters;
     for (const pool of cluster.pools.filter(({ autoscaling }) => autoscaling !== undefined)) {
       const queries = queriesOf([pool]);
-      // Nobody has asked yet: that is no silence.
+      // Not queried yet: that is no silence.
       if (queries.length > 0 && responses === undefined) continue;
       const reported = { atMs, before, responses: responsesTo(queries, responses) };
       const sample = poolSample(podNames(cluster, pool), nodeLoad.value, reported);

@@ -5,13 +5,11 @@ import { removalPrecheck } from "../removal/removal-precheck.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 import type { PoolFacts } from "./recommend.ts";
 
-/** What the status says of a pool with auto-scaling. */
 export type PoolRow = NonNullable<NonNullable<ClusterStatus["autoscaling"]>["pools"]>[number];
 
 /** A removal that was refused is not tried again before this, however short the cooldown. */
 const refusedForMs = 600_000;
 
-/** What a recommendation reads of a pool besides its load. */
 export function poolFacts(pool: NodePool, seen: Seen, now: Date): Omit<PoolFacts, "growsVolumes"> {
   const before = rowOf(seen, pool);
   return {

@@ -11,9 +11,9 @@ export interface PoolSample {
   readonly atMs: number;
   /** Nodes that the pool had to have. */
   readonly nodes: number;
-  /** Those of them that said nothing. */
+  /** Those of them without a value. */
   readonly missing: number;
-  /** What the others had on average; a metric that nobody told is left out. */
+  /** Averages of the others; a metric without values is omitted. */
   readonly values: Readonly<Partial<Record<MetricKey, number>>>;
 }
 
@@ -25,7 +25,7 @@ const dust = 1e-9;
 
 const percentages: ReadonlySet<MetricType> = new Set(["Cpu", "Heap", "Disk"]);
 
-/** How many nodes one sample asks for if the question is more, and if it is fewer. The metric that asks for most wins. */
+/** How many nodes one sample requests if the question is more, and if it is fewer. The metric that requests most wins. */
 export function sampleResponse(
   sample: PoolSample,
   metrics: readonly MetricTarget[],
@@ -37,7 +37,7 @@ export function sampleResponse(
   };
 }
 
-/** A node that is silent counts as idle when more are asked for, and as full when fewer are. */
+/** A node that is silent counts as idle when more are requested, and as full when fewer are. */
 function metricResponse(
   { nodes, missing, values }: PoolSample,
   metric: MetricTarget,
@@ -58,14 +58,13 @@ function nodesFor(total: number, nodes: number, target: number): number {
   return Math.abs(ratio - 1) <= tolerance + dust ? nodes : Math.ceil(total / target - dust);
 }
 
-/** What counters said before, by node. */
 export type Counters = ReadonlyMap<string, Pick<NodeLoad, "writeRejections"> & { readonly atMs: number }>;
 
-/** What a sample is made of besides the statistics of nodes. */
+/** Input of a sample besides the statistics of nodes. */
 interface SampleInputs {
   readonly atMs: number;
   readonly before: Counters;
-  /** What the cluster's own Prometheus said. */
+  /** Values of the cluster's own Prometheus. */
   readonly responses?: PoolSample["values"];
 }
 

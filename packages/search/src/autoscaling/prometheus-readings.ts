@@ -4,7 +4,7 @@ import { queriesOf } from "../model/autoscaling-policy.ts";
 import type { Seen } from "../seen.ts";
 import { type QueryPrometheus, prometheusTarget } from "./query-prometheus.ts";
 
-/** What the last round of a cluster's queries brought, and whether one is under way. */
+/** Results of the last round of a cluster's queries, and whether one is in progress. */
 interface Reading {
   readonly requestedMs: number;
   readonly isQuerying: boolean;
@@ -28,7 +28,7 @@ const nothing: ReadonlyMap<string, number> = new Map();
 /** A sampler's interval is never shorter, but its clock may be. */
 const slack = 0.9;
 
-/** What each cluster's own Prometheus said last. Asked beside the samples of engines, which never wait for it. */
+/** Last values of each cluster's own Prometheus. Queried beside the samples of engines, which never wait for it. */
 export class PrometheusReadings {
   readonly #options: ReadingOptions;
   readonly #everyMs: number;
@@ -39,7 +39,7 @@ export class PrometheusReadings {
     this.#everyMs = options.everyMs ?? 30_000;
   }
 
-  /** Answers by query; undefined until somebody has asked, empty when they are too old. */
+  /** Results by query; undefined before the first query, empty when they are too old. */
   of(uid: string): ReadonlyMap<string, number> | undefined {
     const { responses } = this.#clusters.get(uid) ?? {};
     if (responses === undefined) return undefined;
@@ -47,7 +47,7 @@ export class PrometheusReadings {
     return system.monotonicMs() - responses.atMs <= 2 * this.#everyMs ? responses.values : nothing;
   }
 
-  /** Asks, unless the cluster has no queries, was asked a short while ago or still owes an answer. */
+  /** Queries, unless the cluster has no queries, was queried a short while ago or still owes a response. */
   refresh(seen: Queried): void {
     const { uid, pools } = seen.cluster;
     const queries = queriesOf(pools);

@@ -16,7 +16,7 @@ export interface PrometheusTarget {
   readonly tls: EngineTls;
 }
 
-/** Asks queries and answers with the numbers that there are; a query that is not in the answer is unknown. Never rejects. */
+/** Sends queries and returns the numbers; a query that is not in the response is unknown. Never rejects. */
 export type QueryPrometheus = (
   target: PrometheusTarget,
   queries: readonly string[],
@@ -36,7 +36,7 @@ const responseLimitBytes = 64 * 1024;
 /** Of all queries of a cluster; those whose turn does not come are unknown. */
 const roundLimitMs = 20_000;
 
-/** Asks over verified TLS, one query after the other on one connection, which ends with the last. Follows no redirect. */
+/** Queries over verified TLS, one query after the other on one connection, which ends with the last. Follows no redirect. */
 export function queryPrometheus({ timeoutMs = 5_000, ...options }: QueryOptions): QueryPrometheus {
   const { system } = options;
   return async (target, queries) => {
@@ -92,7 +92,7 @@ function originOf({ host, port }: EngineEndpoint): string {
 }
 
 /**
- * The cluster's own Prometheus: our Service, known by a certificate of the cluster's own authority. It holds figures of this cluster
+ * The cluster's own Prometheus: our Service, known by a certificate of the cluster's own CA. It holds metrics of this cluster
  * alone, so a query cannot read those of others. Undefined while there is none.
  */
 export function prometheusTarget({
@@ -127,7 +127,7 @@ const decision = z.object({
 });
 
 /**
- * The one number that a Prometheus answered with: finite and not negative. Undefined for everything else, errors too: what is not
+ * The one number of a Prometheus response: finite and not negative. Undefined for everything else, errors too: what is not
  * known is never 0.
  */
 function readQueryResponse(end: Exchange): number | undefined {

@@ -2,7 +2,7 @@ import { type AutoscalingPolicy, metricKey, withinLimits } from "../model/autosc
 import { type SampleWindow, windowOf } from "./cluster-window.ts";
 import { type PoolSample, sampleResponse } from "./pool-sample.ts";
 
-/** Why a pool does not get the nodes that its load asks for, or not all of them yet. */
+/** Why a pool does not get the nodes that its load requests, or not all of them yet. */
 export type LimitReason =
   | "Cooldown"
   | "ExpansionUnsupported"
@@ -19,18 +19,17 @@ export type LimitReason =
   | "VolumesFirst"
   | "WindowFilling";
 
-/** What is known of a pool besides its load. */
 export interface PoolFacts {
   /** Nodes that it has to have now. */
   readonly replicas: number;
   readonly isGreen: boolean;
   /** No shard moves, no node is restarted, removed or missing. */
   readonly isIdle: boolean;
-  /** Fewest nodes that the copies of every index fit on; undefined while nobody knows. */
+  /** Fewest nodes that the copies of every index fit on; undefined while no one knows. */
   readonly indexFloor: number | undefined;
   /** A removal that the rest of the cluster could not bear was refused a short while ago. */
   readonly isRefused: boolean;
-  /** Volumes can still grow: full disks ask for no more nodes. */
+  /** Volumes can still grow: full disks request no more nodes. */
   readonly growsVolumes: boolean;
   readonly lastScaleUpMs: number | undefined;
   readonly lastScaleDownMs: number | undefined;
@@ -40,28 +39,27 @@ export interface PoolFacts {
 export interface Recommendation {
   /** Where it should end, within its limits. */
   readonly recommendation: number;
-  /** What to do now: the same, one step towards it, or nothing. */
+  /** Target for now: the same, one step towards it, or no change. */
   readonly target: number;
   /** Sorted; empty when nothing holds it back. */
   readonly limitedBy: readonly LimitReason[];
-  /** What each metric alone would ask for. */
+  /** Number that each metric alone would require. */
   readonly metrics: readonly MetricResponse[];
 }
 
-/** What one metric asks for. */
 export interface MetricResponse {
   readonly type: AutoscalingPolicy["metrics"][number]["type"];
   readonly target: number;
   readonly recommendation: number;
 }
 
-/** An answer to a query may be any number; the status tells none that no pool can have. */
+/** A response to a query may be any number; the status tells none that no pool can have. */
 const mostNodes = 1_000_000;
 
 /**
- * Says how many nodes a pool should have. The metric that asks for most wins. More nodes only if every sample of the window asks for
+ * Says how many nodes a pool should have. The metric that requests most wins. More nodes only if every sample of the window requests
  * more, and then as many as the most modest one; fewer only if every sample can do with fewer, and then as many as the greediest one.
- * What is missing never asks for more and never allows less.
+ * What is missing never requests more and never allows less.
  */
 export function recommend(
   samples: readonly PoolSample[],
@@ -78,7 +76,7 @@ export function recommend(
   }));
   const all = wantedBy(policy.metrics, { up, down, current });
   const others = policy.metrics.filter(({ type }) => type !== "Disk");
-  // Full disks ask for larger volumes first.
+  // Full disks request larger volumes first.
   const isPutOff = facts.growsVolumes && all > current;
   const wanted = isPutOff ? Math.max(current, wantedBy(others, { up, down, current })) : all;
   const decision = towards({ wanted, current, policy, facts, nowMs }, { up, down });
@@ -87,7 +85,7 @@ export function recommend(
   return { ...decision, limitedBy: [...decision.limitedBy, ...put, ...silence].toSorted(), metrics };
 }
 
-/** Whether nodes stay only because a query was not answered all through the window: what is known could do with fewer. */
+/** Whether nodes stay only because a query had no result all through the window: the known values need fewer. */
 function silenceOf(
   metrics: AutoscalingPolicy["metrics"],
   { down, current }: Windows & { readonly current: number },
@@ -195,7 +193,7 @@ function holeIn(window: SampleWindow | undefined): readonly LimitReason[] {
   return window?.hole === undefined ? [] : [window.hole];
 }
 
-/** What a node must not be taken away for. */
+/** Reasons not to remove a node. */
 function dangers({ isGreen, isIdle, indexFloor, isRefused }: PoolFacts): readonly LimitReason[] {
   return [
     ...(isGreen ? [] : (["NotGreen"] as const)),
@@ -205,7 +203,7 @@ function dangers({ isGreen, isIdle, indexFloor, isRefused }: PoolFacts): readonl
   ];
 }
 
-/** Nodes that came a short while ago have hardly taken any load yet: they do not go again at once either. */
+/** Nodes that came a short while ago have hardly taken any load yet: they do not go again immediately either. */
 function cooling({ scaleDown }: AutoscalingPolicy, facts: PoolFacts, nowMs: number): readonly LimitReason[] {
   const { cooldownMs } = scaleDown;
   const isHot =

@@ -9,13 +9,13 @@ import { ClusterWindow } from "./cluster-window.ts";
 import type { PoolSample } from "./pool-sample.ts";
 import type { PrometheusReadings } from "./prometheus-readings.ts";
 
-/** What a decision about the size of pools reads besides the engine. It is in memory only: a new operator starts without. */
+/** Input of a decision about the size of pools besides the engine. It is in memory only: a new operator starts without. */
 export interface AutoscalingSeen {
   /** By the name of the pool, the oldest first. */
   readonly samples: ReadonlyMap<string, readonly PoolSample[]>;
-  /** Copies of the shards of the index that has most of them; undefined while nobody knows. */
+  /** Copies of the shards of the index that has most of them; undefined while no one knows. */
   readonly mostCopies: number | undefined;
-  /** The operator has just begun to look: that there are no samples says nothing yet. */
+  /** The operator has just started: missing samples mean nothing yet. */
   readonly hasJustBegun: boolean;
   /** Pools whose volumes the API server has refused to grow a short while ago. */
   readonly refusedVolumes: ReadonlySet<string>;
@@ -37,7 +37,7 @@ export interface PoolTarget {
 }
 
 /**
- * What a cluster with auto-scaling is asked in turn, one fact with each sample: never more than one request besides its health. How
+ * The facts that a cluster with auto-scaling is queried for in turn, one with each sample: never more than one request besides its health. How
  * many copies indices have changes seldom.
  */
 export function autoscalingTurns({ pools }: Pick<SearchCluster, "pools">): readonly SampledFact[] {
@@ -51,14 +51,14 @@ const noReadings: Readings = { of: () => new Map(), refresh: () => undefined, fo
 
 const justBegun: AutoscalingSeen = { ...NO_SAMPLES, hasJustBegun: true };
 
-/** What the last reconcile of a cluster saw, and made of it. */
+/** Input and result of the last reconcile of a cluster. */
 interface Kept {
   readonly window: ClusterWindow;
   readonly seen: Seen;
   readonly reported: string;
 }
 
-/** The load of pools over the last hour, in memory. After a restart of the operator it fills anew before a node may go. */
+/** The load of pools over the last hour, in memory. After a restart of the operator it fills again before a node may go. */
 export class SampleWindows {
   readonly #system: Pick<System, "wallMs">;
   readonly #readings: Readings;
@@ -69,7 +69,7 @@ export class SampleWindows {
     this.#readings = readings;
   }
 
-  /** What is known of a cluster now. */
+  /** Present facts about a cluster. */
   of(uid: string): AutoscalingSeen {
     return this.#clusters.get(uid)?.window.seenAt(this.#system.wallMs()) ?? justBegun;
   }
@@ -87,7 +87,7 @@ export class SampleWindows {
     this.#clusters.set(uid, { window, seen, reported: this.#rows(seen) });
   }
 
-  /** Takes what the engine just said. True: a reconcile would come to another answer than the last one. */
+  /** Takes the engine's last sample. True: a reconcile would decide differently from the last one. */
   readonly take = (uid: string, engine: EngineFacts): boolean => {
     const kept = this.#clusters.get(uid);
     if (kept === undefined) return false;
@@ -98,7 +98,7 @@ export class SampleWindows {
     return this.#rows({ ...kept.seen, engine, autoscaling: this.of(uid) }) !== kept.reported;
   };
 
-  /** What pools in mode Auto have to have, by the last look at each cluster. */
+  /** Numbers of nodes of pools in mode Auto, by the last reconcile of each cluster. */
   readonly targets = (): readonly PoolTarget[] =>
     [...this.#clusters.values()].flatMap(({ seen: { cluster } }) =>
       cluster.pools
@@ -119,7 +119,7 @@ export class SampleWindows {
     this.#clusters.delete(uid);
   }
 
-  /** The time of a change is that of the reconcile that makes it, and no part of the answer. */
+  /** The time of a change is that of the reconcile that makes it, and no part of the response. */
   #rows(seen: Seen): string {
     if (seen.status.clusterUuid === undefined) return "";
     const rows = autoscalingRows(seen, new Date(this.#system.wallMs()));

@@ -12,9 +12,8 @@ import { windowOf } from "./cluster-window.ts";
 import { type PoolRow, rowOf } from "./pool-facts.ts";
 import type { PoolSample } from "./pool-sample.ts";
 
-/** What is known of the volumes of a pool. */
 export interface VolumesFacts {
-  /** What the largest of them asks for, or has to have. */
+  /** Size of the largest of them, requested or required. */
   readonly sizeBytes: number;
   /** One of them has not got there yet. */
   readonly isGrowing: boolean;
@@ -54,7 +53,7 @@ export function volumeGrowth(
   return { sizeBytes: Math.min(mostBytes, grown), isFirst: true };
 }
 
-/** What the status says of the volumes of a pool, and whether they come before nodes. */
+/** Status of the volumes of a pool, and whether they come before nodes. */
 export interface VolumesDecision {
   readonly row: Pick<PoolRow, "volumeSize" | "lastVolumeGrowthTime">;
   readonly isFirst: boolean;
@@ -111,13 +110,13 @@ function claimsOf(pool: NodePool, { cluster, volumes }: Seen): readonly VolumeFa
   return pool.storage.kind === "volume" ? volumes.filter(({ node }) => names.has(node)) : [];
 }
 
-/** What the status asks for; what somebody wrote there beyond the limit is not believed. */
+/** Size by the status; a value beyond the limit is ignored. */
 function decidedSize(pool: NodePool, seen: Pick<Seen, "status">): number {
   const decided = quantityBytes(rowOf(seen, pool)?.volumeSize) ?? 0;
   return Math.min(decided, pool.autoscaling?.storage?.maxBytes ?? 0);
 }
 
-/** It asks for enough, and has got what it asks for. */
+/** It requests enough, and has got what it requests. */
 function isLargeEnough({ sizeBytes = 0, capacityBytes = 0 }: VolumeFacts, wantedBytes: number): boolean {
   return sizeBytes >= wantedBytes && capacityBytes >= sizeBytes;
 }
@@ -137,7 +136,7 @@ function isBound(capacityBytes: number | undefined): boolean {
 }
 
 /**
- * Asks for a larger volume, of the claim that was seen and no other, and never for a smaller one. The API server itself refuses where the
+ * Requests a larger volume, of the claim that was seen and no other, and never for a smaller one. The API server itself refuses where the
  * StorageClass does not allow it, or a quota is used up: that is remembered, and nodes are added instead.
  */
 export async function growClaim(

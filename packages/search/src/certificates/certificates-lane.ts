@@ -38,7 +38,7 @@ const foreignSecret: LaneRule = {
   },
 };
 
-/** What outlives the cluster. */
+/** Secrets that outlive the cluster. */
 function rootsOf({ ca, adminPassword, fileRealm, dashboards }: Material): readonly SecretFact[] {
   const accounts = [fileRealm?.operator, dashboards].filter((each) => each !== undefined);
   return [ca, adminPassword, ...accounts];
@@ -49,7 +49,7 @@ function monitoringRootsOf({ monitoring, grafana }: Material): readonly SecretFa
   return [monitoring, grafana].filter((each) => each !== undefined);
 }
 
-/** Authority and passwords of a cluster of this name before us. */
+/** CA and passwords of a cluster of this name before us. */
 const takeOver: LaneRule = {
   name: "takeOver",
   decide: ({ material }) => {
@@ -59,19 +59,15 @@ const takeOver: LaneRule = {
     const actions: readonly SearchAction[] = kept.flatMap(({ name, live }) =>
       live === undefined ? [] : [{ kind: "takeOverSecret", name, uid: live.metadata.uid }],
     );
-    return awaits(
-      searchReasons.awaitingMaterial,
-      "Authority and passwords of the earlier cluster are taken over.",
-      {
-        actor: "operator",
-        actions,
-      },
-    );
+    return awaits(searchReasons.awaitingMaterial, "CA and passwords of the earlier cluster are taken over.", {
+      actor: "operator",
+      actions,
+    });
   },
 };
 
 /**
- * Running nodes trust the authority that they started with. A new one would split them from those that restart, so it is made before
+ * Running nodes trust the CA that they started with. A new one would split them from those that restart, so it is made before
  * the cluster has formed and never after.
  */
 const caLost: LaneRule = {
@@ -81,7 +77,7 @@ const caLost: LaneRule = {
     if (!isLost) return undefined;
     return refuses(
       searchReasons.caLost,
-      `Secret ${ca.name} with the authority of this cluster is gone. Running nodes go on; restore the Secret with its labels from a backup, before certificates end or nodes restart.`,
+      `Secret ${ca.name} with the CA of this cluster is deleted. Running nodes continue; restore the Secret with its labels from a backup, before certificates end or nodes restart.`,
     );
   },
 };
@@ -100,14 +96,14 @@ const makeRoots: LaneRule = {
       ...ownAccounts(cluster, material),
     ];
     if (actions.length === 0) return undefined;
-    return awaits(searchReasons.awaitingMaterial, "Authority and passwords are made.", {
+    return awaits(searchReasons.awaitingMaterial, "CA and passwords are created.", {
       actor: "operator",
       actions,
     });
   },
 };
 
-/** Accounts that no person uses. */
+/** Accounts that no user logs in with. */
 function ownAccounts(
   cluster: SearchCluster,
   { fileRealm, dashboards, monitoring, grafana }: Material,
@@ -144,7 +140,7 @@ const issueCertificates: LaneRule = {
   },
 };
 
-/** Certificates to issue now: missing, about to end, not as they should be, or asked for. */
+/** Certificates to issue now: missing, about to end, not as they should be, or requested. */
 function dueCertificates(seen: Seen, now: Date): readonly CertificateOrder[] {
   return wantedCertificates(seen).flatMap((order) => {
     const { pair, live } = seen.material.certificates.get(order.certificate) ?? {};
@@ -156,8 +152,8 @@ function dueCertificates(seen: Seen, now: Date): readonly CertificateOrder[] {
 }
 
 /**
- * The author asks with a value that the certificate was not issued for. The value is written with the pair: each leaf is renewed once
- * per value, whenever we die.
+ * The author requests it with a value that the certificate was not issued for. The value is written with the pair: each certificate is renewed once
+ * per value, whenever we crash.
  */
 function isRenewalRequested({ requested }: CertificateOrder, live: SecretFact["live"]): boolean {
   return requested !== undefined && live?.metadata.annotations?.[ownerAnnotations.renewed] !== requested;
@@ -189,14 +185,14 @@ function wantedOf(
   };
 }
 
-/** kubelet brings new files within 90 s; who has not taken them after so long needs somebody to look. */
+/** kubelet brings new files within 90 s; a node that has not loaded them after so long needs an administrator. */
 const reloadTimeoutMs = 15 * 60_000;
 /** Between two tries: files may not have arrived at the first. */
 const reloadAgainMs = 10_000;
 
 /**
- * Running nodes read renewed certificates when they are told to. An answer proves nothing, so what each node uses is looked at
- * afterwards, and it is told again until it is the new one. One node goes first: a certificate that no node can serve costs one node.
+ * Running nodes read renewed certificates on request. A response proves nothing, so the certificates of each node are read
+ * afterwards, and the request is repeated until they are the new ones. One node goes first: a certificate that no node can serve costs one node.
  */
 const reloadNodes: LaneRule = {
   name: "reloadNodes",
@@ -219,7 +215,7 @@ const reloadNodes: LaneRule = {
   },
 };
 
-/** Nothing is due; the next look is when the first certificate is. */
+/** Nothing is due; the next reconcile is when the first certificate is. */
 const allValid: LaneRule = {
   name: "allValid",
   decide: (seen, now) => {
@@ -236,7 +232,7 @@ const allValid: LaneRule = {
   },
 };
 
-/** Authority, certificates and the administrator's password. */
+/** CA, certificates and the administrator's password. */
 export const certificatesLane: SearchLane = {
   name: "certificates",
   rules: [foreignSecret, takeOver, caLost, makeRoots, issueCertificates, reloadNodes, allValid],

@@ -9,7 +9,7 @@ export interface RunningTls {
   readonly http: boolean;
 }
 
-/** What the cluster runs on. */
+/** Certificates that the cluster runs with. */
 interface Running {
   readonly pods: readonly Live<Pod>[];
   readonly sets: readonly Live<StatefulSet>[];
@@ -35,7 +35,7 @@ export interface MountedCertificates {
   readonly http: readonly string[];
 }
 
-/** What pods of these sets have mounted. Other pods say nothing: anybody may make one with our labels. */
+/** Certificates that pods of these sets have mounted. Other pods prove nothing: any user may create one with our labels. */
 export function mountedCertificates({ pods, sets }: Running): MountedCertificates {
   const own = pods.filter((pod) => sets.some((set) => isControlledBy(pod, set)));
   const namesOf = (path: string): readonly string[] => [
@@ -67,7 +67,7 @@ export function withRunningTls(
   };
 }
 
-/** What is declared. Without security there is no TLS. */
+/** Declared TLS. Without security there is no TLS. */
 export function tlsOf({ security }: Pick<SearchCluster, "security">): RunningTls {
   const { isEnabled, transport, http } = security;
   return { transport: isEnabled && transport.isEnabled, http: isEnabled && http.isEnabled };

@@ -6,7 +6,6 @@ import type { ServedCertificates } from "../engine/engine-facts.ts";
 import { distributionFacts } from "../model/distribution-facts.ts";
 import type { Seen } from "../seen.ts";
 
-/** What nodes should use, and which of them do. */
 export interface ServedFacts {
   /** Changes with each renewal; in the status once every node was seen with it. */
   readonly digest: string;
@@ -16,7 +15,7 @@ export interface ServedFacts {
   readonly current: readonly string[];
   /** Nodes that are known to use another one. */
   readonly stale: readonly StaleNode[];
-  /** Nodes that have not said. */
+  /** Nodes without a report. */
   readonly unknown: readonly string[];
   /** There are nodes, and each of them is current. */
   readonly isProven: boolean;
@@ -30,7 +29,7 @@ export interface StaleNode {
 
 type Known = Pick<Seen, "cluster" | "material" | "status">;
 
-/** Compares what nodes use with what is written; undefined where nodes are not told to read certificates again. */
+/** Compares the certificates of nodes with those in the Secrets; undefined where nodes do not reload. */
 export function servedCertificates(seen: Known & Pick<Seen, "pods" | "engine">): ServedFacts | undefined {
   const written = writtenCertificates(seen);
   if (written === undefined || seen.status.clusterUuid === undefined) return undefined;
@@ -50,7 +49,7 @@ export function servedCertificates(seen: Known & Pick<Seen, "pods" | "engine">):
   };
 }
 
-/** Whether nodes have to be asked for the certificates that they use: the status does not say yet that all have the present ones. */
+/** Whether nodes have to be queried for the certificates that they use: the status does not say yet that all have the present ones. */
 export function needsServedCertificates(known: Known): boolean {
   if (known.status.clusterUuid === undefined) return false;
   const written = writtenCertificates(known);
@@ -64,9 +63,9 @@ interface WrittenCertificates {
 }
 
 /**
- * The leaves in the Secrets that nodes mount. Elasticsearch follows its files by itself. Without TLS for clients nobody may ask for a
+ * The certificates in the Secrets that nodes mount. Elasticsearch follows its files without a request. Without TLS for clients no one may request a
  * reload, because only an administrator by certificate may. A key of another certificate would be the end of a node: such a Secret
- * has no pair, and nothing is asked for.
+ * has no pair, and nothing is requested.
  */
 function writtenCertificates({ cluster, material }: Known): WrittenCertificates | undefined {
   const { security, distribution } = cluster;
@@ -88,7 +87,7 @@ function staleLayers(
   { http, transport }: Pick<WrittenCertificates, "http" | "transport">,
 ): readonly TlsLayer[] {
   const isHttpStale = served.http !== http.fingerprint;
-  // Where nobody tells, both files come with the same volume: what is known of one is the best guess for the other.
+  // Where no one tells, both files come with the same volume: what is known of one is the best guess for the other.
   const isTransportStale =
     served.transportEndMs === undefined
       ? isHttpStale

@@ -5,7 +5,7 @@ import type { Seen } from "../seen.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 
-/** Every certificate that the cluster should have; none while there is no authority. */
+/** Every certificate that the cluster should have; none while there is no CA. */
 export function wantedCertificates({
   cluster,
   material,
@@ -46,16 +46,16 @@ export function wantedCertificates({
   ];
 }
 
-/** A Secret of somebody else's under the stack's name is the matter of its own lane, and keeps no certificate of nodes from being renewed. */
+/** A Secret of another client's under the stack's name is the matter of its own lane, and keeps no certificate of nodes from being renewed. */
 function isOwnStack({ certificates }: Seen["material"]): boolean {
   const cert = certificates.get("monitoring");
   return cert !== undefined && cert.state !== "foreign";
 }
 
-/** What all orders of a cluster have in common. */
+/** Common fields of all orders of a cluster. */
 type SharedOrder = Pick<CertificateOrder, "kind" | "ca" | "trustPem" | "requested">;
 
-/** What users of Dashboards or Kibana see. */
+/** Certificate for users of Dashboards or Kibana. */
 function dashboardsCertificate(cluster: SearchCluster, order: SharedOrder): CertificateOrder {
   const { service, certificate } = dashboardsNames(cluster);
   return {
@@ -69,7 +69,7 @@ function dashboardsCertificate(cluster: SearchCluster, order: SharedOrder): Cert
   };
 }
 
-/** What Prometheus, Alertmanager and Grafana of the cluster's own show: one for all, since one operator makes and renews them. */
+/** Certificate of the cluster's own Prometheus, Alertmanager and Grafana: one for all, since one operator makes and renews them. */
 function monitoringCertificate(cluster: SearchCluster, order: SharedOrder): CertificateOrder {
   const { certificate, stack } = monitoringNames(cluster);
   const services = Object.values(stack);

@@ -19,7 +19,7 @@ export const clusterSettingsLane: SearchLane = entriesLane({
   lane: "clusterSettings",
   rule: "keepSettings",
   pendingReason: searchReasons.settingsPending,
-  unknownMessage: "The engine has not told its settings yet.",
+  unknownMessage: "The engine has not reported its settings yet.",
   pendingMessage: () => "The engine's settings are brought to spec.general.clusterSettings.",
   isPending: needsSettings,
   plan: (seen) => {
@@ -40,19 +40,19 @@ export const clusterSettingsLane: SearchLane = entriesLane({
   left: (name) => ({
     reason: "SettingLeft",
     action: "ResetSetting",
-    note: `Setting ${name} is no longer declared, but was changed by somebody else: it stays.`,
+    note: `Setting ${name} is no longer declared, but was changed by another client: it stays.`,
   }),
 });
 
 /** Most keys that a spec may declare. */
 const mostSettings = 256;
 
-/** What the spec declares is what holds: a value that somebody set by the API is replaced. Verified once it is in effect. */
+/** The spec wins: a value that was set by the API is replaced. Verified once it is in effect. */
 const policy: EntryPolicy = { overwritesForeign: true, isVerified: true, mostRecords: 2 * mostSettings };
 
 type Known = Pick<Seen, "cluster"> & { readonly status: Partial<ClusterStatus> };
 
-/** What becomes of the engine's persistent settings. Pure: asked again with live reads before anything is written. */
+/** Plan for the engine's persistent settings. Pure: decided again with live reads before anything is written. */
 export function planSettings({ cluster, status }: Known, settings: EngineSettings): EntryPlan {
   const digests = digestsOf(status.clusterUuid);
   const plan = decideEntries(
@@ -72,14 +72,14 @@ function withoutProof({ verified: _verified, ...record }: EntryRecord): EntryRec
   return record;
 }
 
-/** Whether the engine has to be asked for its settings. */
+/** Whether the engine has to be queried for its settings. */
 export function needsSettings({ cluster, status }: Known): boolean {
   if (status.clusterUuid === undefined || cluster.isPaused) return false;
   const wanted = digestsOf(status.clusterUuid)(cluster.dynamicSettings);
   return !isEntriesDone({ wanted, recorded: status.clusterSettings ?? [] }, policy);
 }
 
-/** Declared settings that have no effect, because a transient one of somebody else has the same name. */
+/** Declared settings that have no effect, because a transient one of another client has the same name. */
 function shadowedSettings(
   { cluster }: Pick<Seen, "cluster">,
   { transient }: EngineSettings,
@@ -101,7 +101,7 @@ function digestsOf(
     );
 }
 
-/** What operations write: two owners of one setting would undo each other. */
+/** Settings that operations write: two owners of one setting would undo each other. */
 const ours: ReadonlySet<string> = new Set([
   "cluster.routing.allocation.enable",
   "cluster.routing.allocation.exclude._name",

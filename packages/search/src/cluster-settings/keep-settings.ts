@@ -24,7 +24,7 @@ export async function keepSettings(
     : undefined;
   // Whatever follows, what is known of the engine is old.
   context.resample();
-  // What is there by now, because our last answer was lost, need not be written again.
+  // An entry that exists by now, because our last response was lost, need not be written again.
   const missing = put.filter((key) => plan?.put.includes(key) === true);
   if (plan === undefined || drop.some((key) => !plan.drop.includes(key)))
     throw new EngineError("The cluster or its settings were changed meanwhile.", {

@@ -12,7 +12,7 @@ export const dashboardsDirectories = {
   certificate: "/certificates/server",
 } as const;
 
-/** Variables that its configuration names. Not those that the images' entry points turn into arguments, which everybody can read. */
+/** Variables that its configuration names. Not those that the images' entry points turn into arguments, which every user can read. */
 export const dashboardsVariables = {
   username: "QM_DASHBOARDS_USERNAME",
   password: "QM_DASHBOARDS_PASSWORD",

@@ -16,7 +16,6 @@ import {
 import { mergeFields } from "../workload/merge-settings.ts";
 import { dashboardsConfig, dashboardsDirectories, dashboardsVariables } from "./dashboards-config.ts";
 
-/** What decides about the Deployment besides the spec. */
 export interface DashboardsChoice {
   readonly settings: DashboardsSettings;
   /** The one that is to run now: not newer than the engine. */
@@ -188,7 +187,7 @@ interface CertificateVolume {
   readonly secret: JsonObject;
 }
 
-/** Of the engine's certificate it sees the authority alone. */
+/** Of the engine's certificate it sees the CA alone. */
 function certificateVolumes(
   cluster: SearchCluster,
   settings: DashboardsSettings,
@@ -216,7 +215,7 @@ function certificateVolumes(
   ];
 }
 
-/** The page that asks for a login: it answers without one, and not before the engine does. */
+/** The login page: it responds without credentials, and not before the engine does. */
 function probes({ basePath = "", isTlsEnabled }: DashboardsSettings): JsonObject {
   const tcp = { tcpSocket: { port: dashboardsPort } };
   const page = { path: `${basePath}/`, port: dashboardsPort, scheme: isTlsEnabled ? "HTTPS" : "HTTP" };

@@ -11,7 +11,7 @@ import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { dashboardsConfig } from "./dashboards-config.ts";
 import { dashboardsConfigMap, dashboardsDeployment, dashboardsService } from "./dashboards-deployment.ts";
 
-/** What is not wanted any more: switched off, or under a name that it had before. */
+/** Objects no longer needed: switched off, or under an earlier name. */
 const prune: LaneRule = {
   name: "prune",
   decide: (seen) => {
@@ -40,7 +40,7 @@ function wantedNames({ cluster }: Seen): ReadonlySet<string> {
   ]);
 }
 
-/** Without an engine it has nobody to ask. */
+/** Without an engine it does not start. */
 const notYet: LaneRule = {
   name: "notYet",
   decide: ({ cluster, status }) =>
@@ -119,7 +119,7 @@ function progress(
   );
 }
 
-/** OpenSearch Dashboards or Kibana: made, kept, and gone when it is switched off. */
+/** OpenSearch Dashboards or Kibana: created, kept, and deleted when it is switched off. */
 export const dashboardsLane: SearchLane = {
   name: "dashboards",
   rules: [prune, notYet, awaitMaterial, keepObjects],

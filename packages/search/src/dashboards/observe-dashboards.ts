@@ -8,7 +8,6 @@ import { byCluster, ownerLabels } from "../owner-labels.ts";
 import { type PresentObject, presentObject } from "../present-object.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 
-/** What is there of Dashboards or Kibana. */
 export interface DashboardsSeen {
   /** Everything of it that is ours, whether it is wanted or not. */
   readonly present: readonly PresentObject[];
@@ -27,7 +26,7 @@ export const NO_DASHBOARDS: DashboardsSeen = {
   missing: [],
 };
 
-/** Looks for everything that bears the mark of the part: what is no longer wanted has to be found, too. */
+/** Finds everything with the label of the part: objects no longer needed have to be found, too. */
 export function observeDashboards(
   object: Live<ClusterObject>,
   cluster: SearchCluster,

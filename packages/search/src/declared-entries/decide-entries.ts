@@ -1,20 +1,19 @@
 import type { ClusterStatus } from "../seen.ts";
 
-/** What the status says of one entry of the engine that the spec declares. Written before the entry is. */
+/** Status of one entry of the engine that the spec declares. Written before the entry is. */
 export type EntryRecord = NonNullable<ClusterStatus["repositories"]>[number];
 
-/** What is declared, what is recorded and what the engine has. */
 export interface EntryFacts {
-  /** Digests of what the spec asks for, by name. */
+  /** Digests of what the spec requests, by name. */
   readonly wanted: ReadonlyMap<string, string>;
   readonly recorded: readonly EntryRecord[];
-  /** Digests of what the engine has, by name; entries of everybody. */
+  /** Digests of the engine's entries, by name; also entries of others. */
   readonly present: ReadonlyMap<string, string>;
 }
 
 /** How entries of a kind are treated. */
 export interface EntryPolicy {
-  /** Whether one that somebody else made or changed is overwritten when the spec declares it. Otherwise a person has to decide. */
+  /** Whether one that another client made or changed is overwritten when the spec declares it. Otherwise a user has to decide. */
   readonly overwritesForeign: boolean;
   /** Whether an entry is tried out once it is there. */
   readonly isVerified: boolean;
@@ -22,7 +21,6 @@ export interface EntryPolicy {
   readonly mostRecords: number;
 }
 
-/** What is to be done, by name, and what the status says of it. */
 export interface EntryPlan {
   readonly put: readonly string[];
   readonly verify: readonly string[];
@@ -30,7 +28,7 @@ export interface EntryPlan {
   readonly drop: readonly string[];
   /** Declared, but there in another form that is not ours. */
   readonly conflicts: readonly string[];
-  /** No longer declared, once ours, changed by somebody since: they stay. */
+  /** No longer declared, once ours, changed by another client since: they stay. */
   readonly left: readonly string[];
   /** The record that has to be in the status before anything is done. */
   readonly before: readonly EntryRecord[];
@@ -71,7 +69,7 @@ export function decideEntries(facts: EntryFacts, policy: EntryPolicy): EntryPlan
   };
 }
 
-/** Whether everything that is declared is recorded as done, and nothing else is recorded: the engine need not be asked. */
+/** Whether everything that is declared is recorded as done, and nothing else is recorded: the engine need not be queried. */
 export function isEntriesDone(
   { wanted, recorded }: Pick<EntryFacts, "wanted" | "recorded">,
   { isVerified }: Pick<EntryPolicy, "isVerified">,
@@ -114,7 +112,7 @@ function nothing({ name }: Entry): EntryResponse {
   return { name, act: "nothing" };
 }
 
-/** Nobody declares it any more. */
+/** No one declares it any more. */
 function decideDropped({ name, has }: Entry, record: EntryRecord): EntryResponse {
   if (record.foreign === true || has === undefined) return { name, act: "nothing" };
   if (!record.digests.includes(has)) return { name, act: "left" };
@@ -127,7 +125,7 @@ type Wanted = Entry & { readonly want: string };
 function decideNew({ name, want, record, has }: Wanted, { overwritesForeign }: EntryPolicy): EntryResponse {
   if (has === want) return kept("nothing", { name, digests: [want], foreign: true });
   if (has !== undefined && !overwritesForeign) return { ...kept("conflict", record), name };
-  // Recorded first; the next look acts.
+  // Recorded first; the next reconcile acts.
   return kept("nothing", { name, digests: [want] });
 }
 

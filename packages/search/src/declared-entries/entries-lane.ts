@@ -23,7 +23,7 @@ export interface DeclaredEntries {
   readonly isPending: (seen: Seen) => boolean;
   /** Undefined while the engine's entries are not known. */
   readonly plan: (seen: Seen) => EntryPlan | undefined;
-  /** What only the user can resolve; undefined where nothing is. */
+  /** A conflict that only the user can resolve; undefined where there is none. */
   readonly conflict: (seen: Seen, plan: EntryPlan) => Why | undefined;
   /** The write that the plan comes to; undefined where it comes to none. */
   readonly action: (plan: EntryPlan) => SearchAction | undefined;

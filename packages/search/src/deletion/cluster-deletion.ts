@@ -34,17 +34,16 @@ export interface LeftObject {
   readonly isTerminating: boolean;
 }
 
-/** What is left of a cluster that is being deleted. */
 export interface Left {
   readonly cluster: SearchCluster;
   readonly statefulSets: readonly LeftObject[];
   readonly pods: readonly LeftObject[];
-  /** Claims, authority and passwords: what has no owner reference. */
+  /** Claims, CA and passwords: what has no owner reference. */
   readonly kept: readonly LeftObject[];
   /** `kubectl delete --cascade=orphan`. */
   readonly isOrphaned: boolean;
   readonly isNamespaceTerminating: boolean;
-  /** What an object of the same name in the newer group has to take over; undefined where there is no such object. */
+  /** Objects that one of the same name in the newer group has to take over; undefined where there is no such object. */
   readonly leftToHeir: readonly PresentObject[] | undefined;
 }
 
@@ -73,7 +72,7 @@ const superseded: DeletionRule = {
   },
 };
 
-/** Everything stays and belongs to nobody. */
+/** Everything stays and belongs to no one. */
 const orphaned: DeletionRule = {
   name: "orphaned",
   decide: ({ isOrphaned, kept }) =>
@@ -113,7 +112,7 @@ const podsRemain: DeletionRule = {
         },
 };
 
-/** Volumes, authority and passwords are kept or deleted together: data cannot be opened without the others. */
+/** Volumes, CA and passwords are kept or deleted together: data cannot be opened without the others. */
 const keptRemain: DeletionRule = {
   name: "keptRemain",
   decide: ({ cluster, kept }) =>
@@ -128,7 +127,7 @@ function deletionOf({ kind, name, uid, resourceVersion }: LeftObject): SearchAct
   return { kind: "delete", resource: kind, name, uid, resourceVersion };
 }
 
-/** Nodes first, then what they leave behind. The engine is not asked: one that does not answer must not keep a cluster from going. */
+/** Nodes first, then their leftovers. The engine is not queried: one that does not respond must not block the deletion. */
 export const deletionRules: readonly DeletionRule[] = [
   namespaceTerminating,
   superseded,
@@ -183,7 +182,7 @@ async function observeLeft(object: Live<ClusterObject>, ctx: Context): Promise<O
       .filter((live) => isOurs(live))
       .map((live) => leftObject(kind, live));
   const hasUid = (live: Live): boolean => live.metadata.labels?.[ownerLabels.uid] === cluster.uid;
-  // The garbage collector may have finished before us: its finalizer is gone then, and so are the owner references.
+  // The garbage collector may have finished before us: its finalizer is removed then, and so are the owner references.
   const disowned = owned(statefulSets, (live) => hasUid(live) && !isControlledBy(live, object));
   const namespace = await ctx.client.find(namespaces, { name: cluster.namespace }, { isMetadataOnly: true });
   return {

@@ -7,7 +7,7 @@ import { opensearchRest } from "./opensearch/opensearch-rest.ts";
 import type { PodDialect } from "./pod-dialect.ts";
 import type { MakeDialect } from "./rest-dialect.ts";
 
-/** What a distribution consists of, besides what its declaration needs (`distributionFacts`) and its lanes (`lanes` of `rules.ts`). */
+/** Parts of a distribution, besides what its declaration needs (`distributionFacts`) and its lanes (`lanes` of `rules.ts`). */
 export interface DistributionOptions {
   readonly rest: MakeDialect;
   readonly pods: (version: string) => PodDialect;

@@ -14,17 +14,17 @@ export interface PodDialect {
   readonly labelPrefix: string;
   /** Environment variable for options of the JVM. */
   readonly javaOptions: string;
-  /** Environment variable for the folder of the configuration. */
+  /** Environment variable for the directory of the configuration. */
   readonly pathConfig: string;
   /** Setting with the names of the first managers. */
   readonly initialManagers: string;
   /** Further variables that the image's entry point reads. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether users come from files of the configuration's folder. */
+  /** Whether users come from files of the configuration's directory. */
   readonly hasFileRealm: boolean;
   roleName(role: NodeRole): string;
   securitySettings(cluster: SearchCluster): Settings;
-  /** What a readiness probe tries. */
+  /** Request of the readiness probe. */
   readiness(cluster: SearchCluster): JsonObject;
   /** Name of the configuration file of Dashboards or Kibana. */
   readonly dashboardsFile: string;
@@ -32,11 +32,11 @@ export interface PodDialect {
   dashboardsCookies(key: string, isTlsEnabled: boolean): Settings;
 }
 
-/** Folder of the certificates within that of the configuration: the engines read files nowhere else. */
+/** Directory of the certificates within that of the configuration: the engines read files nowhere else. */
 export const certificateDirectory = "certificates";
-/** Folder of the security plugin's files within that of the configuration. */
+/** Directory of the security plugin's files within that of the configuration. */
 export const securityFilesDirectory = "opensearch-security";
-/** Folder of the file realm's files within that of the configuration. */
+/** Directory of the file realm's files within that of the configuration. */
 export const fileRealmDirectory = "file-realm";
 
 /** Whether a version such as `2.19.4` is older than major.minor. One that cannot be read counts as new. */

@@ -9,7 +9,6 @@ import type {
 import type { EngineLicense, LicenseResponse } from "../engine/engine-facts.ts";
 import type { EngineWire } from "../engine/engine-wire.ts";
 
-/** What distributions say or do differently by REST. */
 export interface RestDialect {
   /** Parameter for how long a call waits for an elected manager. */
   readonly managerTimeout: string;

@@ -14,7 +14,7 @@ export interface EngineBudget {
 
 /**
  * The client for one reconcile. When the time of all its calls together is over, what runs and what follows fails as a timeout that may
- * have acted. A write that runs goes on to its own limit, and the same write in a later reconcile waits for it instead of sending it
+ * have acted. A write that runs continues to its own limit, and the same write in a later reconcile waits for it instead of sending it
  * again: so one that takes long, such as a repository that every node tries out, still ends.
  *
  * @example
@@ -68,7 +68,10 @@ class WaitClock {
 }
 
 function late(name: EngineCall, mayHaveActed: boolean): EngineError {
-  return new EngineError(`${name}: no answer in the time of a reconcile`, { code: "timeout", mayHaveActed });
+  return new EngineError(`${name}: no response in the time of a reconcile`, {
+    code: "timeout",
+    mayHaveActed,
+  });
 }
 
 /** Never read from what an earlier reconcile began: it would be older than what was written since. */

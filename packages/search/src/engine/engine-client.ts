@@ -18,27 +18,27 @@ import type {
 } from "./engine-facts.ts";
 
 /**
- * The one place that speaks to an engine. Fakes stand here and nowhere else; one contract suite holds them to real engines.
+ * The only connection to an engine. Fakes stand here and nowhere else; one contract suite holds them to real engines.
  *
- * A read gives facts or throws an `EngineError`: what is unknown is never empty. Calls without a node ask any node that answers;
- * those with one ask that node and no other.
+ * A read gives facts or throws an `EngineError`: what is unknown is never empty. Calls without a node use any node that responds;
+ * those with one use that node and no other.
  */
 export interface EngineClient {
   /**
-   * What a node says of itself alone: it may have no manager, and no cluster yet. Engines show only what they have applied: a
+   * A node's own identity: it may have no manager, and no cluster yet. Engines show only what they have applied: a
    * restarted node whose disk knows a cluster says `clusterUuid: undefined` until a manager is elected. It proves no blank disk.
    */
   identity(node: string): Promise<EngineIdentity>;
   health(): Promise<EngineHealth>;
   nodes(): Promise<readonly EngineNode[]>;
-  /** One row per copy; a relocating copy has two: RELOCATING on the node it leaves, INITIALIZING on the one it goes to. */
+  /** One row per copy; a relocating copy has two: RELOCATING on its source node, INITIALIZING on the one it goes to. */
   shards(): Promise<readonly EngineShard[]>;
   /** Committed voters and vote exclusions. */
   coordination(): Promise<Coordination>;
   settings(): Promise<EngineSettings>;
   /** Documents and bytes on each node, from its own statistics: the second source beside the shard table. */
   nodeLoad(): Promise<readonly NodeLoad[]>;
-  /** Every index, hidden ones too, with the copies that it asks for. */
+  /** Every index, hidden ones too, with the copies that it requests. */
   indices(): Promise<readonly EngineIndex[]>;
 
   /** Why a copy is not placed or, where it names a node, why it does not leave that. */
@@ -53,7 +53,7 @@ export interface EngineClient {
   flush(): Promise<void>;
   /**
    * Has indices fit their copies to the nodes, none or one: those that are named, and by an index template those to come. One that
-   * clashes with a template of somebody else is `invalid`.
+   * clashes with a template of another client is `invalid`.
    */
   fitReplicas(settings: FittedIndices): Promise<void>;
 
@@ -70,7 +70,7 @@ export interface EngineClient {
   servedCertificate(node: string): Promise<CertificateFacts>;
   /** When the certificate ends that the node shows to other nodes now, by its own word. Engines without that API throw `unsupported`. */
   transportCertificateEndMs(node: string): Promise<number>;
-  /** Makes one node read its certificates again. A 200 proves nothing: look at what it serves. */
+  /** Makes one node read its certificates again. A 200 proves nothing: read what it serves. */
   reloadCertificates(node: string, layer: TlsLayer): Promise<void>;
 
   /** Whether the node serves clients: security is initialised there. Needs no login. */
@@ -154,7 +154,6 @@ export interface FittedIndices {
 /** Traffic between nodes, or with clients. */
 export type TlsLayer = "transport" | "http";
 
-/** What the security plugin keeps by name. */
 export type SecurityEntityType = "internalusers" | "roles" | "rolesmapping" | "actiongroups" | "tenants";
 
 /** A document of the security index. */
@@ -204,5 +203,5 @@ export interface EngineTls {
   readonly client: { readonly certificatePem: string; readonly keyPem: string } | undefined;
 }
 
-/** Makes a client for a target. Opens no connection by itself. */
+/** Makes a client for a target. Opens no connection on its own. */
 export type ConnectEngine = (target: EngineTarget) => EngineClient;

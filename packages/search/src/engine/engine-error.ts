@@ -2,7 +2,7 @@ import { ExternalError, type ExternalErrorClass } from "@quartermaster/runtime";
 
 import type { EngineCall } from "./engine-client.ts";
 
-/** What went wrong with a call to an engine, as far as it changes what to do next. */
+/** Class of an error of a call to an engine, as far as it changes what to do next. */
 export type EngineErrorCode =
   /** No connection, or it broke. */
   | "unreachable"
@@ -11,17 +11,17 @@ export type EngineErrorCode =
   | "untrusted"
   /** Our certificate or password was not accepted, or lacks the permission. */
   | "forbidden"
-  /** Elasticsearch answers no such call because its license has expired: says nothing about its health. */
+  /** Elasticsearch refuses such calls because its license has expired: says nothing about its health. */
   | "licenseExpired"
   /** There is no such index, entity or API. */
   | "notFound"
-  /** Somebody else wrote at the same time. */
+  /** Another client wrote at the same time. */
   | "conflict"
-  /** The engine cannot answer now: no elected manager, overload, security not initialised. */
+  /** The engine cannot respond now: no elected manager, overload, security not initialised. */
   | "unavailable"
   /** The engine read the request and refused its content. */
   | "invalid"
-  /** The answer is not what the API promises: too large, too deep, not JSON, a field missing. */
+  /** The response is not what the API promises: too large, too deep, not JSON, a field missing. */
   | "unreadable"
   /** This distribution has no such API. */
   | "unsupported";
@@ -55,10 +55,9 @@ export const engineErrorCodes: readonly EngineErrorCode[] = [
   "unsupported",
 ];
 
-/** What is known of a failed call. */
 export interface EngineErrorFacts {
   readonly code: EngineErrorCode;
-  /** HTTP status; left out when no answer came. */
+  /** HTTP status; left out when no response came. */
   readonly status?: number | undefined;
   /** The engine's own name of the error, e.g. `index_not_found_exception`. */
   readonly type?: string | undefined;
@@ -83,12 +82,12 @@ export class EngineError extends ExternalError {
   }
 }
 
-/** Of what several nodes failed with: the last answer of an engine, or else the last failure. Undefined when none was asked. */
+/** Of what several nodes failed with: the last response of an engine, or else the last failure. Undefined when none was queried. */
 export function mostTelling(failures: readonly EngineError[]): EngineError | undefined {
   return failures.findLast(({ status }) => status !== undefined) ?? failures.at(-1);
 }
 
-/** The error of a call that has nobody to ask. */
+/** The error of a call without a node. */
 export function noPod(call: EngineCall): EngineError {
-  return new EngineError(`${call}: there is no pod to ask`, { code: "unreachable", mayHaveActed: false });
+  return new EngineError(`${call}: there is no pod to query`, { code: "unreachable", mayHaveActed: false });
 }

@@ -1,15 +1,15 @@
-/** One answer of the engine: known since a moment, or not known. Unknown is never empty. */
+/** One fact of the engine: known since a moment, or unknown. Unknown is never empty. */
 export type Fact<T> =
   | { readonly isKnown: true; readonly value: T; readonly atMs: number }
   | { readonly isKnown: false; readonly why: string };
 
-/** What is known of an engine when a reconcile decides. Parts that no rule needs now are unknown with reason `not asked`. */
+/** Facts of an engine for a decision. Parts that no rule needs now are unknown with reason `not asked`. */
 export interface EngineFacts {
   readonly health: Fact<EngineHealth>;
   readonly nodes: Fact<readonly EngineNode[]>;
   readonly coordination: Fact<Coordination>;
   readonly shards: Fact<readonly EngineShard[]>;
-  /** What each node says of itself, by its name. */
+  /** Identity that each node reports, by its name. */
   readonly identities: ReadonlyMap<string, Fact<EngineIdentity>>;
   readonly license: Fact<EngineLicense>;
   /** Whether the index with users and roles is there. */
@@ -24,7 +24,7 @@ export interface EngineFacts {
   readonly served: ReadonlyMap<string, Fact<ServedCertificates>>;
 }
 
-/** What a node shows of itself: to clients by a handshake, to other nodes by its own word. */
+/** Certificates of a node: for clients by a handshake, for other nodes by its own report. */
 export interface ServedCertificates {
   /** Fingerprint of the certificate for clients. */
   readonly http: string;
@@ -32,7 +32,6 @@ export interface ServedCertificates {
   readonly transportEndMs: number | undefined;
 }
 
-/** What one node says of itself. */
 export interface EngineIdentity {
   readonly node: string;
   readonly version: string;
@@ -116,19 +115,18 @@ export interface EngineRepository {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** What a node's own statistics say that it holds. */
 export interface NodeLoad {
   readonly node: string;
   readonly shards: number;
   readonly documents: number;
-  /** What its shards take on disk. */
+  /** Size of its shards on disk. */
   readonly storeBytes: number;
   /** Of its data path; undefined if the node does not report it. */
   readonly diskTotalBytes: number | undefined;
   /** The same. */
   readonly diskFreeBytes: number | undefined;
   readonly heapPercent: number;
-  /** What its process takes of the CPUs that it may use: of its limit, else of the machine. Undefined if the node does not tell. */
+  /** CPU use of its process, in percent of its limit, else of the machine. Undefined if the node does not report it. */
   readonly cpuPercent: number | undefined;
   /** Searches that wait for a thread; undefined if the node does not tell. */
   readonly searchQueue: number | undefined;
@@ -146,11 +144,11 @@ export interface EngineLicense {
   readonly maxNodes: number | undefined;
 }
 
-/** What the license API made of a call: HTTP 200 is not success. */
+/** Result of a call of the license API: HTTP 200 is not success. */
 export interface LicenseResponse {
   /** `refused`: understood, and not possible any more, as a second trial. `invalid`: no such license file will ever be accepted. */
   readonly outcome: "applied" | "acknowledgeRequired" | "alreadySo" | "invalid" | "expired" | "refused";
-  /** What an `invalid` one fails on besides itself: the cluster, as it is set up. */
+  /** The cause of an `invalid` one besides the license: the cluster's configuration. */
   readonly cause?: LicenseCause | undefined;
   /** The server's own words, made printable, at most 20. */
   readonly messages: readonly string[];
@@ -159,7 +157,7 @@ export interface LicenseResponse {
 /** Why a cluster takes no license of a type. */
 export type LicenseCause = "typeNotAllowed" | "tlsRequired" | "fipsMode";
 
-/** Whether the engine answers no question about its health because its license has expired, which says nothing about it. */
+/** Whether the engine refuses queries for its health because its license has expired, which says nothing about it. */
 export function isLicenseExpired({ health }: Pick<EngineFacts, "health">): boolean {
   return !health.isKnown && health.why === "licenseExpired";
 }

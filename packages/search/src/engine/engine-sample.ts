@@ -5,7 +5,6 @@ import { EngineError, type EngineErrorCode } from "./engine-error.ts";
 import type { EngineFacts, Fact, ServedCertificates } from "./engine-facts.ts";
 import { explainCopies } from "./explain-copies.ts";
 
-/** What a sample asks for besides health. */
 export type SampledFact =
   | "nodes"
   | "coordination"
@@ -20,10 +19,9 @@ export type SampledFact =
   | "explanations"
   | "served";
 
-/** What to ask, and whom. */
 export interface SampleRequest {
   readonly facts: ReadonlySet<SampledFact>;
-  /** Nodes that are asked for what they say of themselves. */
+  /** Nodes that are queried about themselves. */
   readonly nodes: readonly string[];
   readonly nowMs: () => number;
 }
@@ -47,7 +45,7 @@ export const noFacts: EngineFacts = {
   served: new Map(),
 };
 
-/** Asks an engine for what is wanted. Never rejects for what an engine does: that is an unknown fact. */
+/** Queries an engine. Never rejects for an engine's error: that is an unknown fact. */
 export async function engineSample(client: EngineClient, request: SampleRequest): Promise<EngineFacts> {
   const { facts: required, nodes, nowMs } = request;
   const fact = async <T>(query: () => Promise<T>): Promise<Fact<T>> => await factOf(query, nowMs);
@@ -92,7 +90,7 @@ async function servedBy(client: EngineClient, node: string): Promise<ServedCerti
   return { http: fingerprint, transportEndMs: await transportEndMs(client, node) };
 }
 
-/** Answers by which an engine says that it has no such API, or not for us: asking again would bring nothing. */
+/** Responses of an engine without such an API, or not for us: a retry would not help. */
 const noSuchApi: ReadonlySet<string> = new Set([
   "notFound",
   "forbidden",
@@ -119,7 +117,7 @@ async function factOf<T>(query: () => Promise<T>, nowMs: () => number): Promise<
   }
 }
 
-/** Failures in which the engine did answer: what was known before does not hold any more. */
+/** Failures in which the engine did respond: earlier facts are no longer valid. */
 const responses: ReadonlySet<string> = new Set(["licenseExpired", "forbidden"] satisfies EngineErrorCode[]);
 
 /** The new facts, and for each that is unknown now the old one, as long as that is not too old. */
@@ -185,7 +183,7 @@ export function freshFacts(facts: EngineFacts, oldestMs: number): EngineFacts {
   };
 }
 
-/** What of the facts concerns a reconcile: changes of nothing else wake it. Ages do not count, nor do pending tasks. */
+/** The facts that concern a reconcile: only their changes wake it. Ages do not count, nor do pending tasks. */
 export function projectionOf(facts: EngineFacts): string {
   const { health, nodes, coordination, shards, identities, license, settings, nodeLoad, indices } = facts;
   const { repositories, explanations, served, securityIndex } = facts;

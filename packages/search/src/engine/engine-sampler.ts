@@ -53,7 +53,7 @@ const promptMs = 200;
 const jitter = 0.1;
 
 /**
- * Looks after the engines, which have no watch, outside of the work queue: one sample per cluster at a time, and an object is woken
+ * Manages the engines, which have no watch, outside of the work queue: one sample per cluster at a time, and an object is woken
  * only when what it would see has changed. A reconcile calls `keep` and reads `facts`; for the calls of its writes it takes `bounded`.
  */
 export class EngineSampler {
@@ -68,7 +68,7 @@ export class EngineSampler {
     this.#options = { ...options, settledMs, openMs, concurrency, onSample };
   }
 
-  /** Number of clusters that are looked after. */
+  /** Number of clusters that are managed. */
   get size(): number {
     return this.#clusters.size;
   }
@@ -89,7 +89,7 @@ export class EngineSampler {
     }
   };
 
-  /** Looks after a cluster from now on, or as it is declared now. Returns the client for calls of the lanes. */
+  /** Manages a cluster from now on, or as it is declared now. Returns the client for calls of the lanes. */
   keep(key: string, cluster: SampledCluster): EngineClient {
     const known = this.#clusters.get(key);
     if (known === undefined) {
@@ -106,15 +106,15 @@ export class EngineSampler {
     return known.client;
   }
 
-  /** What is known now; what is older than twice the interval is unknown. */
+  /** Present facts; those older than twice the interval are unknown. */
   facts(key: string): EngineFacts {
     const sampled = this.#clusters.get(key);
     return sampled === undefined ? noFacts : freshFacts(sampled.facts, this.#oldestMs(sampled));
   }
 
   /**
-   * The same, once the nodes that are known now have been asked for the first time: a new operator, or one more node, must not look
-   * like an engine that does not answer. An engine that answers does so while we wait here. Of others, for 10 s at most, the reconcile
+   * The same, once the nodes that are known now have been queried the first time: a new operator, or one more node, must not seem
+   * an engine that does not respond. An engine that responds does so while we wait here. Of others, for 10 s at most, the reconcile
    * ends here and the sample brings the object back: a worker does not wait for them.
    */
   async firstFacts(key: string): Promise<EngineFacts> {
@@ -208,7 +208,7 @@ export class EngineSampler {
     }
   }
 
-  /** A cluster that does not answer must not keep others waiting: it gives its place back after 2 s. */
+  /** A cluster that does not respond must not block others: it releases its slot after 2 s. */
   #takeSlot(): () => void {
     this.#busy += 1;
     let isHeld = true;
@@ -257,11 +257,11 @@ export class EngineSampler {
     }
     if (this.#wake === undefined || sampled.isFinished) return;
     const { system, openMs, settledMs } = this.#options;
-    // A cluster that has just failed to answer is looked at soon.
+    // A cluster that has just failed to respond is sampled soon.
     const isKnown =
       sampled.facts.health.isKnown && sampled.facts.health.atMs >= system.monotonicMs() - openMs;
     const baseMs = isKnown ? this.#intervalMs(sampled) : openMs;
-    // One whose answers are not what the API promises may send them large and often.
+    // One whose responses are not what the API promises may send them large and often.
     const waitMs = sampled.cost.isUnreadable ? Math.max(baseMs, settledMs) : baseMs;
     const timer = system.setTimer(waitMs * (1 + jitter * system.random()), () => {
       this.#due(sampled);

@@ -27,13 +27,13 @@ export interface WireOptions {
   readonly dial?: EngineDial | undefined;
   /** Longest time of a request, over all nodes that it is tried on (default: 30 s). */
   readonly timeoutMs?: number | undefined;
-  /** Largest answer (default: 8 MiB for tables of shards and indices, 1 MiB for all others). */
+  /** Largest response (default: 8 MiB for tables of shards and indices, 1 MiB for all others). */
   readonly responseLimitBytes?: number | undefined;
-  /** Told of every request that was tried. */
+  /** Called for every request that was tried. */
   readonly onRequest?: ((call: EngineCall, result: "ok" | EngineErrorCode) => void) | undefined;
 }
 
-/** Nodes that one request is tried on: more would only make everybody wait for a cluster that is gone. */
+/** Nodes that one request is tried on: more would only delay callers for a deleted cluster. */
 const attemptLimit = 3;
 
 /** Connections to one node; more requests wait for each other. */
@@ -45,7 +45,7 @@ const keepAliveMs = 20_000;
 const callLimitMs = 30_000;
 const oneMiB = 1024 * 1024;
 
-/** Answers that have a row for each shard or index; 8 MiB are 60,000 of them. What reads so much takes half a second. */
+/** Responses that have a row for each shard or index; 8 MiB are 60,000 of them. What reads so much takes half a second. */
 const tables: ReadonlySet<EngineCall> = new Set(["shards", "nodeLoad", "indices"]);
 
 function limitOf(call: EngineCall): number {
@@ -68,7 +68,7 @@ export class EngineWire {
   }
 
   /**
-   * Asks the nodes in turn, beginning with the one that answered last. Goes on to the next only when that is safe: a read that gave
+   * Queries the nodes in turn, beginning with the one that responded last. Continues to the next only when that is safe: a read that gave
    * no fact, or a write that this node cannot have acted on.
    */
   async any(request: EngineRequest): Promise<EngineResponse> {
@@ -95,7 +95,7 @@ export class EngineWire {
     throw mostTelling(failures) ?? noPod(request.call);
   }
 
-  /** Asks this node and no other. */
+  /** Queries this node and no other. */
   async one(node: string, request: EngineRequest): Promise<EngineResponse> {
     return await this.#request(this.endpoint(node), request, this.#options.timeoutMs ?? callLimitMs);
   }
@@ -235,7 +235,7 @@ function basicLogin({
   return `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 }
 
-/** Reads go on whenever a node gave no fact; an answer about the content would be the same everywhere. */
+/** Reads continue whenever a node gave no fact; a response about the content would be the same everywhere. */
 function isWorthAnother({ method }: EngineRequest, error: EngineError): boolean {
   if (!error.mayHaveActed) return true;
   return method === "GET" && nodeProblems.has(error.code);
@@ -260,9 +260,9 @@ function failure(
   }
   switch (why) {
     case "timeout":
-      return new EngineError(`${what}: no answer in time`, { code: "timeout", mayHaveActed: isSent });
+      return new EngineError(`${what}: no response in time`, { code: "timeout", mayHaveActed: isSent });
     case "tooLarge":
-      return new EngineError(`${what}: the answer exceeds ${limitBytes} bytes`, { code: "unreadable" });
+      return new EngineError(`${what}: the response exceeds ${limitBytes} bytes`, { code: "unreadable" });
     case "broken":
       return isRefused
         ? new EngineError(`${what}: our client certificate was not accepted`, {

@@ -17,7 +17,6 @@ export interface ExchangeLimits {
   readonly responseLimitBytes: number;
 }
 
-/** What came of it. */
 export type Exchange =
   | {
       readonly kind: "answer";
@@ -33,7 +32,7 @@ export type Exchange =
       readonly cause: unknown;
     };
 
-/** Sends one request and collects its answer, following no redirect. Never rejects: a failure is a value. */
+/** Sends one request and collects its response, following no redirect. Never rejects: a failure is a value. */
 export async function exchange(
   dispatcher: Pick<Dispatcher, "dispatch">,
   request: WireRequest,

@@ -4,13 +4,13 @@ import type { EngineClient, ExplainedCopy } from "./engine-client.ts";
 import type { EngineFacts, EngineShard, ShardExplanation } from "./engine-facts.ts";
 import { bounded, unreadable } from "./read-response.ts";
 
-/** Copies that are asked for in one sample. */
+/** Copies that are queried in one sample. */
 const mostQueries = 10;
 
 type Known = Pick<EngineFacts, "health" | "shards" | "settings">;
 
 /**
- * Asks why copies are where they are, a bounded number of them and only while nothing moves by itself: copies that are not assigned, and
+ * Queries why copies are where they are, for a bounded number of them and only while nothing moves without us: copies that are not assigned, and
  * copies that stay on the node that is being emptied.
  */
 export async function explainCopies(
@@ -22,7 +22,7 @@ export async function explainCopies(
   return all;
 }
 
-/** Which copies nobody but the engine can say something about. */
+/** Which copies no one but the engine can say something about. */
 export function copiesToExplain({ health, shards, settings }: Known): readonly EngineShard[] {
   if (!health.isKnown || !shards.isKnown || health.value.status === "red") return [];
   if (health.value.relocatingShards + health.value.initializingShards > 0) return [];
@@ -52,7 +52,7 @@ export function readExplanation(copy: ExplainedCopy, response: unknown): ShardEx
   const isExplanation =
     textOf(response, "current_state") !== undefined && textOf(response, "index") === copy.index;
   if (!isExplanation || decisions.length > mostNodes)
-    throw unreadable("explain", "the answer says nothing about the copy");
+    throw unreadable("explain", "the response says nothing about the copy");
   const nodes = decisions.map((decision) => {
     const refusing = listOf(decision, "deciders").filter((each) => textOf(each, "decision") === "NO");
     return {
@@ -63,7 +63,6 @@ export function readExplanation(copy: ExplainedCopy, response: unknown): ShardEx
   return { ...copy, nodes, text: textIn(response, decisions) };
 }
 
-/** What the engine is asked about a copy. */
 export function explainRequest({ index, shard, isPrimary, node }: ExplainedCopy): object {
   return { index, shard, primary: isPrimary, ...(node === undefined ? {} : { current_node: node }) };
 }

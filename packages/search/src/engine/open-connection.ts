@@ -15,7 +15,7 @@ export interface ConnectionOptions {
   readonly system: Pick<System, "setTimer">;
   /** Default: TCP to the endpoint's address. Tests reach pods through a relay. */
   readonly dial?: EngineDial | undefined;
-  /** Told when the other side turns our certificate down, which may be after the handshake and before anybody else listens. */
+  /** Called when the other side refuses our certificate, which may be after the handshake and before any other listener. */
   readonly onRefused?: (() => void) | undefined;
 }
 
@@ -50,10 +50,10 @@ export async function openConnection(
   }
 }
 
-/** Without an authority of ours Node would trust the machine's. */
+/** Without a CA of ours Node would trust the machine's. */
 function assertCa({ node }: EngineEndpoint, peer: PeerCheck): void {
   if ("seen" in peer || certificatesIn(peer.caPem).length > 0) return;
-  throw new EngineError(`node ${node}: there is no certificate authority to verify it with`, {
+  throw new EngineError(`node ${node}: there is no CA to verify it with`, {
     code: "untrusted",
     mayHaveActed: false,
   });

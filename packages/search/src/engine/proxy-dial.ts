@@ -7,7 +7,7 @@ import type { EngineDial } from "./open-connection.ts";
 export type ProxyAddress = { readonly socketPath: string } | { readonly host: string; readonly port: number };
 
 /**
- * Reaches pods through a proxy that answers HTTP's CONNECT, for operators outside the cluster's network. It passes bytes on and is not
+ * Reaches pods through a proxy that serves HTTP's CONNECT, for operators outside the cluster's network. It passes bytes on and is not
  * trusted: TLS goes through it, to the engine.
  */
 export function proxyDial(location: ProxyAddress): EngineDial {
@@ -20,12 +20,12 @@ export function proxyDial(location: ProxyAddress): EngineDial {
 async function tunnel(options: RequestOptions, target: string): Promise<Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const refuse = (status: number | undefined): void => {
-    const message = `the proxy answers ${String(status ?? "nothing")} for ${target}`;
+    const message = `the proxy responds ${String(status ?? "nothing")} for ${target}`;
     reject(Object.assign(new Error(message), { code: "ECONNREFUSED" }));
   };
   const requested = request(options);
   requested.once("error", reject);
-  // A proxy that does not know CONNECT answers as to any other request.
+  // A proxy that does not know CONNECT responds as to any other request.
   requested.once("response", (response) => {
     response.destroy();
     refuse(response.statusCode);

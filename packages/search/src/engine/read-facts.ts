@@ -14,7 +14,7 @@ import type {
 } from "./engine-facts.ts";
 import { parseShape, unreadable } from "./read-response.ts";
 
-/** What answers of the REST API say. Each throws `unreadable` for an answer that is not what the API promises. */
+/** Facts in responses of the REST API. Each throws `unreadable` for a response that is not what the API promises. */
 export const readFacts = {
   health: readHealth,
   nodes: readNodes,
@@ -76,7 +76,7 @@ function entriesOf<T>(
   return Object.entries(nodes).map(([id, node]) => [id, parseShape(shape, node, what)]);
 }
 
-/** From `_nodes` and the elected node of the cluster's state. A node that did not answer makes the whole unknown. */
+/** From `_nodes` and the elected node of the cluster's state. A node that did not respond makes the whole unknown. */
 function readNodes(info: unknown, state: unknown): readonly EngineNode[] {
   const { _nodes, nodes } = parseShape(infoShape, info, "nodes");
   if (_nodes.failed > 0) throw partial("nodes", _nodes);
@@ -107,19 +107,19 @@ function readIdentity(info: unknown, state: unknown): EngineIdentity {
   };
 }
 
-/** What an engine calls a cluster that is not formed. */
+/** An engine's name for a cluster that is not formed. */
 const noUuid = "_na_";
 
 /** From the cluster's state. */
 function readCoordination(state: unknown): Coordination {
   const { cluster_uuid: clusterUuid } = parseShape(stateShape, state, "coordination");
   const metadata = coordinationIn(state);
-  if (!isJsonObject(metadata)) throw unreadable("coordination", "the answer names no voters");
+  if (!isJsonObject(metadata)) throw unreadable("coordination", "the response names no voters");
   const names = namesIn(state);
   const elected = electedIn(state);
   const voters = texts(listOf(metadata, "last_committed_config"));
   // A cluster that has formed has voters. Without this, a removed vote would be seen where nothing is known.
-  if (voters.length === 0) throw unreadable("coordination", "the answer names no voters");
+  if (voters.length === 0) throw unreadable("coordination", "the response names no voters");
   return {
     clusterUuid,
     voters: voters.map((id) => names.get(id) ?? id),
@@ -138,9 +138,9 @@ function excludedName(entry: unknown): string {
 /** From the routing table: one walk without a schema, for there may be ten thousand copies. */
 function readShards(state: unknown): readonly EngineShard[] {
   const indices = fieldOf(fieldOf(state, "routing_table"), "indices");
-  // With `filter_path` an engine leaves out what is empty, so a cluster without an index has no table at all.
+  // With `filter_path` an engine omits empty values, so a cluster without an index has no table at all.
   if (indices === undefined && isJsonObject(fieldOf(state, "nodes"))) return [];
-  if (!isJsonObject(indices)) throw unreadable("shards", "the answer has no routing table");
+  if (!isJsonObject(indices)) throw unreadable("shards", "the response has no routing table");
   const names = namesIn(state);
   const rows: EngineShard[] = [];
   for (const index of Object.values(indices)) {
@@ -223,7 +223,7 @@ function copiesIn(indices: Readonly<Record<string, unknown>>): number {
   }, 0);
 }
 
-/** From the nodes' statistics. A node that did not answer makes the whole unknown. */
+/** From the nodes' statistics. A node that did not respond makes the whole unknown. */
 function readNodeLoad(value: unknown): readonly NodeLoad[] {
   const { _nodes, nodes } = parseShape(nodeTable, value, "nodeLoad");
   if (_nodes.failed > 0) throw partial("nodeLoad", _nodes);
@@ -254,7 +254,7 @@ const indexShape = z.object({
 
 /** From the settings of all indices. */
 function readIndices(value: unknown): readonly EngineIndex[] {
-  if (!isJsonObject(value)) throw unreadable("indices", "the answer is no object");
+  if (!isJsonObject(value)) throw unreadable("indices", "the response is no object");
   return Object.entries(value).map(([name, settings]) => {
     const { index } = parseShape(indexShape, settings, "indices").settings;
     const { number_of_replicas: replicas, auto_expand_replicas: range = "false" } = index;
@@ -266,7 +266,7 @@ function partial(
   what: string,
   { failed, total }: { readonly failed: number; readonly total: number },
 ): Error {
-  return new EngineError(`${what}: ${failed} of ${total} nodes did not answer`, { code: "unavailable" });
+  return new EngineError(`${what}: ${failed} of ${total} nodes did not respond`, { code: "unavailable" });
 }
 
 function coordinationIn(state: unknown): unknown {

@@ -4,23 +4,21 @@ import { z } from "zod";
 import type { EngineCall } from "./engine-client.ts";
 import { EngineError, type EngineErrorCode } from "./engine-error.ts";
 
-/** An answer with a status that the call accepts. */
+/** A response with a status that the call accepts. */
 export interface EngineResponse {
   readonly status: number;
   /** The decoded body; undefined where there is none. */
   readonly value: unknown;
 }
 
-/** What came over the wire. */
 export interface RawResponse {
   readonly status: number;
   readonly contentType: string;
   readonly body: Uint8Array;
 }
 
-/** What the answer is judged by. */
 export interface ResponseRules {
-  /** What was asked of whom, e.g. `health on node os-a-0`; begins every message. */
+  /** The query and its target, e.g. `health on node os-a-0`; begins every message. */
   readonly what: string;
   /** Statuses besides 2xx that carry a fact. */
   readonly accepts: readonly number[];
@@ -30,13 +28,13 @@ export interface ResponseRules {
   readonly redact: (text: string) => string;
 }
 
-/** Levels of nesting that an answer may have. */
+/** Levels of nesting that a response may have. */
 const depthLimit = 64;
 
 /** Characters of the engine's words that reach an error. */
 const reasonLimit = 300;
 
-/** Looks at the status first, then decodes. Throws an `EngineError` for every answer that gives no fact. */
+/** Reads the status first, then decodes. Throws an `EngineError` for every response that gives no fact. */
 export function readResponse(response: RawResponse, rules: ResponseRules): EngineResponse {
   const { status } = response;
   const isFact = (status >= 200 && status < 300) || rules.accepts.includes(status);
@@ -47,7 +45,7 @@ export function readResponse(response: RawResponse, rules: ResponseRules): Engin
   return { status, value: decoded.value };
 }
 
-/** The error for an answer that is not what the API promises. */
+/** The error for a response that is not what the API promises. */
 export function unreadable(what: string, problem: string, status?: number): EngineError {
   return new EngineError(`${what}: ${problem}`, {
     code: "unreadable",
@@ -59,13 +57,14 @@ function decode({
   contentType,
   body,
 }: RawResponse): { readonly value: unknown } | { readonly problem: string } {
-  if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(contentType)) return { problem: "the answer is not JSON" };
-  if (isTextDeeperThan(body, depthLimit)) return { problem: "the answer is nested too deeply" };
+  if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(contentType))
+    return { problem: "the response is not JSON" };
+  if (isTextDeeperThan(body, depthLimit)) return { problem: "the response is nested too deeply" };
   try {
     return { value: parseJson(new TextDecoder().decode(body)) };
   } catch (error) {
     // Not attached as cause: it quotes the text.
-    if (error instanceof SyntaxError) return { problem: "the answer is not JSON" };
+    if (error instanceof SyntaxError) return { problem: "the response is not JSON" };
     throw error;
   }
 }

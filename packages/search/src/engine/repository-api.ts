@@ -55,7 +55,7 @@ function pathName(name: string): string {
   throw new EngineError("not the name of one repository", { code: "invalid", mayHaveActed: false });
 }
 
-/** Engines answer 500 where a repository cannot be used: that is about the repository, not about the engine. */
+/** Engines respond with 500 where a repository cannot be used: that is about the repository, not about the engine. */
 function asRefusal(error: unknown): unknown {
   if (!(error instanceof EngineError) || error.type?.startsWith("repository_") !== true) return error;
   const { message, status, type, mayHaveActed } = error;
@@ -68,7 +68,7 @@ function asRefusal(error: unknown): unknown {
 }
 
 function readRepositories(value: unknown): readonly EngineRepository[] {
-  if (!isJsonObject(value)) throw unreadable("repositories", "the answer is no object");
+  if (!isJsonObject(value)) throw unreadable("repositories", "the response is no object");
   return Object.entries(value).map(([name, entry]) => {
     const type = textOf(entry, "type");
     const settings = isJsonObject(entry) ? (entry["settings"] ?? {}) : undefined;

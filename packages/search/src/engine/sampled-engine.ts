@@ -6,22 +6,21 @@ import type { EngineClient, EngineTarget } from "./engine-client.ts";
 import type { EngineFacts, Fact } from "./engine-facts.ts";
 import { noFacts, projectionOf, type SampledFact } from "./engine-sample.ts";
 
-/** A cluster whose engine is looked after. */
+/** A cluster whose engine is managed. */
 export interface SampledCluster {
   readonly ref: ObjectRef;
   readonly target: EngineTarget;
-  /** Something is under way: looked at each 5 s instead of each 30 s. */
+  /** Something is in progress: looked at each 5 s instead of each 30 s. */
   readonly isOpen: boolean;
-  /** What rules need besides health. */
+  /** Facts that rules need besides health. */
   readonly facts: ReadonlySet<SampledFact>;
-  /** Facts of which each sample asks one more, in turn (default: none). What was not asked this time holds on. */
+  /** Facts of which each sample queries one more, in turn (default: none). The others stay valid. */
   readonly turns?: readonly SampledFact[] | undefined;
 }
 
-/** What was read, kept or not. */
 export interface SampleCost {
   readonly rows: number;
-  /** An answer was not what the API promises. */
+  /** A response was not what the API promises. */
   readonly isUnreadable: boolean;
 }
 
@@ -33,11 +32,11 @@ export class SampledEngine {
   facts: EngineFacts = noFacts;
   /** How much is kept of it. */
   rows = 0;
-  /** What the last sample took to read. */
+  /** Cost of reading the last sample. */
   cost: SampleCost = { rows: 0, isUnreadable: false };
   isRunning = false;
   isFinished = false;
-  /** The nodes as they are declared now had their time, and said nothing. */
+  /** The declared nodes had their time, and did not respond. */
   isLate = false;
   #timer: Timer | undefined;
   #isDueAgain = false;
@@ -75,7 +74,7 @@ export class SampledEngine {
     this.cluster = cluster;
   }
 
-  /** What was known came from other nodes or under another trust. */
+  /** Earlier facts came from other nodes or under another trust. */
   connect(client: EngineClient): void {
     this.client = client;
     this.facts = noFacts;
@@ -86,7 +85,7 @@ export class SampledEngine {
     this.#projection = "";
   }
 
-  /** What the next sample asks for. */
+  /** Queries of the next sample. */
   nextFacts(): ReadonlySet<SampledFact> {
     const { facts: required, turns = [] } = this.cluster;
     const turn = turns[this.#turn % Math.max(1, turns.length)];
@@ -102,7 +101,7 @@ export class SampledEngine {
     this.#isDueAgain = true;
   }
 
-  /** Whether somebody has asked for another sample meanwhile. */
+  /** Whether another sample was requested meanwhile. */
   finish(): boolean {
     const isDueAgain = this.#isDueAgain;
     this.isRunning = false;
@@ -119,7 +118,7 @@ export class SampledEngine {
     this.#timer = undefined;
   }
 
-  /** Whether the declaration asks for a look at once: other nodes, something begun, a fact that nobody asked for so far. */
+  /** Whether the declaration needs an immediate sample: other nodes, something begun, a fact that was not needed so far. */
   isChangedBy({ target, isOpen, facts: required }: SampledCluster): boolean {
     if (isOpen && !this.cluster.isOpen) return true;
     if ([...required].some((fact) => !this.cluster.facts.has(fact))) return true;
@@ -156,7 +155,7 @@ export const usualRows = 10_000;
 /** Most rows that are kept in memory for all clusters of a namespace, about 25 MB. */
 export const mostRows = 120_000;
 
-/** Rows in all that an engine said. How many there are is up to it. */
+/** Number of rows in a sample. The engine determines it. */
 export function rowsOf({ nodes, shards, settings, nodeLoad, indices, coordination }: EngineFacts): number {
   const rows = <T>(fact: Fact<T>, count: (value: T) => number): number =>
     fact.isKnown ? count(fact.value) : 0;
@@ -171,7 +170,7 @@ export function rowsOf({ nodes, shards, settings, nodeLoad, indices, coordinatio
   );
 }
 
-/** Whether an answer was not what the API promises. */
+/** Whether a response was not what the API promises. */
 export function isUnreadable(facts: EngineFacts): boolean {
   return Object.values(facts).some(
     (fact: Fact<unknown> | ReadonlyMap<string, unknown>) => "why" in fact && fact.why === "unreadable",

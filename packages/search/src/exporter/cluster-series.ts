@@ -5,7 +5,7 @@ import { numberAt, type Sample, sampleOf, type SeriesSpec } from "./sample.ts";
 
 const prefix = "opensearch_cluster_";
 
-/** Fields of `_cluster/health` that are figures of their own. */
+/** Fields of `_cluster/health` that are metrics of their own. */
 const healthMetrics = [
   { name: `${prefix}nodes_number`, help: "Nodes of the cluster", path: "number_of_nodes" },
   { name: `${prefix}datanodes_number`, help: "Data nodes of the cluster", path: "number_of_data_nodes" },
@@ -73,10 +73,10 @@ const statuses: ReadonlyMap<unknown, number> = new Map([
   ["red", 2],
 ]);
 
-/** From `_cluster/health`. Throws where the answer names no health. */
+/** From `_cluster/health`. Throws where the response names no health. */
 export function healthSamples(health: unknown): readonly Sample[] {
   const status = statuses.get(fieldOf(health, "status"));
-  if (status === undefined) throw unreadable("health", "the answer names no health");
+  if (status === undefined) throw unreadable("health", "the response names no health");
   const waitingMs = numberAt(health, "task_max_waiting_in_queue_millis");
   return [
     ...sampleOf(names.status, status),
@@ -121,7 +121,7 @@ function wholeNumber(value: unknown): number | undefined {
 export function voterSamples(state: unknown): readonly Sample[] {
   const coordination = fieldOf(fieldOf(state, "metadata"), "cluster_coordination");
   const nodes = fieldOf(state, "nodes");
-  if (!isJsonObject(nodes)) throw unreadable("coordination", "the answer names no nodes");
+  if (!isJsonObject(nodes)) throw unreadable("coordination", "the response names no nodes");
   const committed = listOf(coordination, "last_committed_config");
   const present = committed.filter((id) => typeof id === "string" && Object.hasOwn(nodes, id));
   return [
@@ -130,12 +130,12 @@ export function voterSamples(state: unknown): readonly Sample[] {
   ];
 }
 
-/** Nodes whose figures are shown; a cluster with more is counted, not listed. */
+/** Nodes whose metrics are shown; a cluster with more is counted, not listed. */
 export const nodeLimit = 200;
 
 /** From `_cat/allocation`. The row of unassigned shards names no node. */
 export function allocationSamples(rows: unknown): readonly Sample[] {
-  if (!Array.isArray(rows)) throw unreadable("shards", "the answer is no table");
+  if (!Array.isArray(rows)) throw unreadable("shards", "the response is no table");
   const all: readonly unknown[] = rows;
   return all.slice(0, nodeLimit + 1).flatMap((row) => {
     const node = textOf(row, "node");
@@ -150,7 +150,7 @@ const repositoryLimit = 8;
 
 /** Names of the repositories that snapshots are written to, from `_snapshot`. */
 export function writableRepositories(repositories: unknown): readonly string[] {
-  if (!isJsonObject(repositories)) throw unreadable("snapshots", "the answer names no repositories");
+  if (!isJsonObject(repositories)) throw unreadable("snapshots", "the response names no repositories");
   return Object.entries(repositories)
     .filter(([, each]) => String(fieldOf(fieldOf(each, "settings"), "readonly")) !== "true")
     .map(([name]) => name)

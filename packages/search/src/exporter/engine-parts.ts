@@ -18,12 +18,12 @@ import {
 import { nodeSamples } from "./node-series.ts";
 import { type Sample, sampleOf, type SeriesSpec } from "./sample.ts";
 
-/** Something that is asked of an engine by itself: where it fails, the others are still shown. */
+/** A query to an engine of its own: where it fails, the others are still shown. */
 export interface EnginePart {
   readonly part: string;
-  /** How long an answer is good for. */
+  /** How long a response is good for. */
   readonly everyMs: number;
-  /** Some engines' roles do not cover it: a refusal is shown as a part that could not be read, and is not asked for again at once. */
+  /** Some engines' roles do not cover it: a refusal is shown as a part that could not be read, and is not requested again immediately. */
   readonly isOptional?: boolean | undefined;
   readonly read: (
     wire: EngineWire,
@@ -48,7 +48,7 @@ const settingsPath = `/_cluster/settings?include_defaults=true&filter_path=${[
   "*.cluster.max_shards_per_node",
 ].join(",")}`;
 
-/** Parts of a node's statistics that figures are made of. Others, e.g. of each transport action, are not sent. */
+/** Parts of a node's statistics that metrics are made of. Others, e.g. of each transport action, are not sent. */
 const statisticFields = [
   "name",
   "roles",
@@ -106,7 +106,7 @@ async function readSnapshots(wire: EngineWire): Promise<readonly Sample[]> {
   return samples;
 }
 
-/** The certificate of whichever node answers: all nodes of a cluster have the same. */
+/** The certificate of any node that responds: all nodes of a cluster have the same. */
 async function readServedCertificate(
   _wire: EngineWire,
   { endpoints, tls }: EngineTarget,

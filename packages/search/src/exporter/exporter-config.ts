@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { type Distribution, distributionNames } from "../model/distribution-facts.ts";
 
-/** What the exporter is told by its ConfigMap. Read again before each look at the engine, so that a change needs no restart. */
+/** The exporter's ConfigMap. Read again before each sample of the engine, so that a change needs no restart. */
 export interface ExporterConfig {
   /** Name of the cluster, which becomes a label. */
   readonly cluster: string;
@@ -12,7 +12,7 @@ export interface ExporterConfig {
   readonly port: number;
   /** Name to verify in the engine's certificate; left out where the engine serves without TLS. */
   readonly serverName?: string | undefined;
-  /** Nodes that the spec asks for. */
+  /** Nodes that the spec requests. */
   readonly expectedNodes: number;
 }
 

@@ -12,23 +12,23 @@ import type { ExporterConfig } from "./exporter-config.ts";
 import { nodeSeries } from "./node-series.ts";
 import { pageText, type Sample, sampleOf, type SeriesSpec } from "./sample.ts";
 
-/** What is in the exporter's files now. */
+/** Content of the exporter's files. */
 export interface ExporterInputs {
   readonly config: ExporterConfig;
-  /** Authority of the engine's certificate; empty where it serves without TLS. */
+  /** CA of the engine's certificate; empty where it serves without TLS. */
   readonly caPem: string;
   /** Undefined where the engine has no users. */
   readonly login: { readonly username: string; readonly password: string } | undefined;
 }
 
-/** What an exporter works with. */
+/** Dependencies of an exporter. */
 export interface ExporterOptions {
   readonly system: System;
-  /** Reads the files. Called before each look, so that a new password or authority needs no restart. */
+  /** Reads the files. Called before each sample, so that a new password or CA needs no restart. */
   readonly readInputs: () => Promise<ExporterInputs>;
   /** How the engine is dialled (default: by TCP). */
   readonly dial?: EngineDial | undefined;
-  /** Told of each part that could not be read, with the engine's words made printable. */
+  /** Called for each part that could not be read, with the engine's words made printable. */
   readonly onFailure?: ((part: string, error: unknown) => void) | undefined;
 }
 
@@ -38,9 +38,9 @@ const expected = "quartermaster_search_expected_nodes";
 
 /** Every series that the exporter can serve. */
 export const exporterSeries: readonly SeriesSpec[] = [
-  { name: up, help: "Whether the engine told its health" },
-  { name: readOk, help: "Whether a part of the figures could be read" },
-  { name: expected, help: "Nodes that the spec asks for" },
+  { name: up, help: "Whether the engine reported its health" },
+  { name: readOk, help: "Whether a part of the metrics could be read" },
+  { name: expected, help: "Nodes that the spec requests" },
   certificateSeries,
   ...clusterSeries,
   ...nodeSeries,
@@ -52,11 +52,11 @@ const callLimitMs = 8_000;
 /** A refusal is believed for so long: nodes learn of a new role one after the other. */
 const refusedMs = 60_000;
 
-/** A page is made at most so often, however many ask for it. */
+/** A page is made at most so often, however many request it. */
 const shortestIntervalMs = 2_000;
 
 /**
- * Looks at one engine when it is asked to, and says what it saw in Prometheus' text format. A request that comes while a look is under way gets
+ * Samples one engine on request, and reports it in Prometheus' text format. A request that comes while a sample is in progress gets
  * the same page: scrapers cannot multiply the requests that reach the engine.
  */
 export class Exporter implements AsyncDisposable {
@@ -76,7 +76,7 @@ export class Exporter implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Whether the engine has ever let us in: before, nobody needs to ask us. */
+  /** Whether the engine has ever let us in: before, no scrape is needed. */
   get hasResponded(): boolean {
     return this.#hasResponded;
   }
@@ -130,14 +130,14 @@ export class Exporter implements AsyncDisposable {
     } catch (error) {
       onFailure?.(part, error);
       if (isOptional === true && error instanceof EngineError && error.code === "forbidden")
-        // Not asked again at once: each refusal is a line in the engine's audit log.
+        // Not queried again immediately: each refusal is a line in the engine's audit log.
         this.#remembered.set(part, { atMs: system.monotonicMs(), isOk: false, samples: [] });
       else this.#remembered.delete(part);
       return { part, isOk: false, samples: [] };
     }
   }
 
-  /** What was learned and is still good. */
+  /** Facts that are still valid. */
   #known(
     part: string,
     everyMs: number,
@@ -149,7 +149,7 @@ export class Exporter implements AsyncDisposable {
     return this.#options.system.monotonicMs() - atMs < goodMs ? { isOk, samples } : undefined;
   }
 
-  /** Another password or authority is another connection; what was learned with the old one is kept. */
+  /** Another password or CA is another connection; what was learned with the old one is kept. */
   async #wireTo(target: EngineTarget): Promise<EngineWire> {
     if (this.#engine !== undefined && isDeepStrictEqual(this.#engine.target, target))
       return this.#engine.wire;

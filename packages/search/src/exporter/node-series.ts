@@ -158,7 +158,7 @@ export const nodeSeries: readonly SeriesSpec[] = [
   { name: roleName, help: "Roles of a node" },
   ...metrics,
   ...new Map(families.flatMap((family) => family.metrics.map((each) => [each.name, each] as const))).values(),
-  { name: leftOut, help: "Nodes whose figures are not shown, because there are too many" },
+  { name: leftOut, help: "Nodes whose metrics are not shown, because there are too many" },
 ];
 
 /** Roles of a node that are shown. */
@@ -167,7 +167,7 @@ const roleLimit = 16;
 /** From `_nodes/stats`. */
 export function nodeSamples(stats: unknown): readonly Sample[] {
   const nodes = fieldOf(stats, "nodes");
-  if (!isJsonObject(nodes)) throw unreadable("nodeLoad", "the answer names no nodes");
+  if (!isJsonObject(nodes)) throw unreadable("nodeLoad", "the response names no nodes");
   const all = Object.entries(nodes);
   return [
     ...all.slice(0, nodeLimit).flatMap(([nodeid, node]) => samplesOfNode(nodeid, node)),

@@ -1,6 +1,6 @@
 import { fieldOf, printable } from "@quartermaster/runtime";
 
-/** One figure of the page; the label `cluster` is added when the page is made. */
+/** One metric of the page; the label `cluster` is added when the page is made. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ export interface SeriesSpec {
   readonly help: string;
 }
 
-/** A figure, unless the engine did not tell it. */
+/** A metric, unless the engine did not report it. */
 export function sampleOf(
   name: string,
   value: number | undefined,

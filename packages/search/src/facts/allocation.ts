@@ -1,24 +1,24 @@
 import type { EngineSettings } from "../engine/engine-facts.ts";
 
-/** Which shards the engine may place; `all` where nobody set it. */
+/** Which shards the engine may place; `all` where no one set it. */
 const enableKey = "cluster.routing.allocation.enable";
 /** Names of nodes that hold no shards. */
 const excludeKey = "cluster.routing.allocation.exclude._name";
 
 /**
- * What of the settings is ours, written together with them: engines keep free text under `cluster.metadata`. It is the proof by which
+ * Keys of our own settings, written together with them: engines keep free text under `cluster.metadata`. It is the proof by which
  * they are removed again even if the cluster's status was lost.
  */
 const operationKeys = {
   /** Id of the operation that froze allocation. */
   frozenBy: "cluster.metadata.quartermaster_frozen_by",
-  /** What `enable` was before, as `persistent:all`; absent where it was not set. */
+  /** The earlier value of `enable`, as `persistent:all`; absent where it was not set. */
   enableBefore: "cluster.metadata.quartermaster_enable_before",
   /** The node that we excluded. */
   excluded: "cluster.metadata.quartermaster_excluded",
 } as const;
 
-/** What the engine's settings say of allocation, and how operations change it. Pure: each takes the settings as they are now. */
+/** Allocation in the engine's settings, and how operations change it. Pure: each takes the settings as they are now. */
 export const allocation = {
   excludedNodes,
   isFrozenBy,
@@ -74,7 +74,7 @@ function isFrozenBy(settings: EngineSettings, operation: string): boolean {
   );
 }
 
-/** Who else restricts the placing of shards: the value of the setting, undefined where nobody does. */
+/** Who else restricts the placing of shards: the value of the setting, undefined where no one does. */
 function restrictedByOthers(settings: EngineSettings): string | undefined {
   const value = effective(settings, enableKey) ?? "all";
   const isOurs = typeof settings.persistent[operationKeys.frozenBy] === "string" && value === "primaries";
@@ -133,7 +133,7 @@ function presentSettings({ persistent }: EngineSettings): readonly string[] {
 
 const nothing: Changes = { persistent: {}, transient: {} };
 
-/** In both layers: a transient value of somebody may have shadowed ours, and was frozen too. */
+/** In both layers: a transient value of another client may have shadowed ours, and was frozen too. */
 function unfrozen(settings: EngineSettings): Changes {
   const { persistent } = settings;
   if (typeof persistent[operationKeys.frozenBy] !== "string") return nothing;

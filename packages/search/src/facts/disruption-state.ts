@@ -2,7 +2,7 @@ import type { EngineFacts, EngineIndex, EngineShard, ShardExplanation } from "..
 import { allocation } from "./allocation.ts";
 import { type NodeFacts, nodeFacts, type NodeState } from "./node-facts.ts";
 
-/** What checks read: the same value from the stores when it is decided, and from live reads right before it is done. */
+/** Input of checks: the same value from the stores when it is decided, and from live reads right before it is done. */
 export interface DisruptionState {
   readonly nodes: readonly NodeFacts[];
   readonly engine: EngineFacts;
@@ -10,10 +10,10 @@ export interface DisruptionState {
   readonly skipped: ReadonlySet<string>;
 }
 
-/** Several rules ask for the same value, and there may be ten thousand copies to sort. */
+/** Several rules request the same value, and there may be ten thousand copies to sort. */
 const states = new WeakMap<NodeState, DisruptionState>();
 
-/** Prepares the value. Unknown facts stay unknown: `factsKnown` refuses then, and no other check is asked. */
+/** Prepares the value. Unknown facts stay unknown: `factsKnown` refuses then, and no other check runs. */
 export function disruptionState(seen: NodeState): DisruptionState {
   const known = states.get(seen);
   if (known !== undefined) return known;
@@ -59,7 +59,7 @@ const lastingRules: ReadonlySet<string> = new Set([
   "shards_limit",
 ]);
 
-/** Whether the engine itself says that no node can take the copy as things are. What it was not asked for is not impossible. */
+/** Whether the engine itself says that no node can take the copy as things are. What it was not queried for is not impossible. */
 function isImpossible(copy: ShardCopies, engine: EngineFacts): boolean {
   const explanation = explanationOf(copy, engine);
   if (explanation === undefined || explanation.nodes.length === 0) return false;
@@ -70,7 +70,6 @@ function isImpossible(copy: ShardCopies, engine: EngineFacts): boolean {
   );
 }
 
-/** What the engine said about a copy. */
 export function explanationOf(
   { index, shard }: Pick<ShardCopies, "index" | "shard">,
   { explanations }: EngineFacts,
@@ -153,7 +152,7 @@ export function shardName({ index, shard }: Pick<ShardCopies, "index" | "shard">
   return `${index}[${String(shard)}]`;
 }
 
-/** Names of the indices whose number of copies the engine fits to the nodes by itself. */
+/** Names of the indices whose number of copies the engine fits to the nodes on its own. */
 export function autoExpanded(indices: readonly EngineIndex[]): ReadonlySet<string> {
   return new Set(indices.filter(({ isAutoExpanded }) => isAutoExpanded).map(({ name }) => name));
 }

@@ -8,7 +8,7 @@ export interface NodeFacts {
   readonly name: string;
   readonly pool: string;
   readonly ordinal: number;
-  /** The spec asks for it. */
+  /** The spec requests it. */
   readonly isWanted: boolean;
   /** Its StatefulSet has a place for it. */
   readonly hasSlot: boolean;
@@ -27,7 +27,6 @@ export interface NodeFacts {
   readonly isOutdated: boolean;
 }
 
-/** What node facts are made from. */
 export type NodeState = Pick<
   Seen,
   "cluster" | "pods" | "statefulSets" | "material" | "engine" | "volumes" | "status"
@@ -36,7 +35,7 @@ export type NodeState = Pick<
 /**
  * Every node of the cluster: those that are declared, and those of which something exists. Never one for each number below another: the
  * ordinal in a pod's name and the replicas of a StatefulSet are numbers that a tenant can write. Members are those that the engine
- * names; while it does not answer, there are none.
+ * names; while it does not respond, there are none.
  */
 export function nodeFacts(state: NodeState): readonly NodeFacts[] {
   const { cluster, pods, statefulSets } = state;

@@ -26,7 +26,6 @@ export function majority(voters: number): number {
   return Math.floor(voters / 2) + 1;
 }
 
-/** What becomes of the quorum without a node. */
 export function quorumAfter(node: string, { voters, managersUp, managers }: Electorate): QuorumOutcome {
   const rest = managersUp.filter((name) => name !== node);
   const votersUp = voters.filter((voter) => rest.includes(voter)).length;
@@ -39,7 +38,7 @@ export function quorumAfter(node: string, { voters, managersUp, managers }: Elec
   return hasQuorumNow && isVoter && rest.length >= majority(managers.length - 1) ? "survivesIfMoved" : "lost";
 }
 
-/** What becomes of the quorum without a node, as far as the engine has told; unknown counts as lost. */
+/** The quorum without a node, by the engine's facts; unknown counts as lost. */
 export function quorumWithout({ name }: NodeFacts, { nodes, engine }: DisruptionState): QuorumOutcome {
   if (!engine.coordination.isKnown) return "lost";
   return quorumAfter(name, {

@@ -95,7 +95,7 @@ const foreignFiles: LaneRule = {
       : undefined,
 };
 
-/** Nodes read the files again by themselves. */
+/** Nodes read the files again on their own. */
 const writeFiles: LaneRule = {
   name: "writeFiles",
   decide: (seen) => {
@@ -160,7 +160,7 @@ function namesWith(users: readonly RealmUser[], wanted: RealmUser["role"]): read
   return users.filter(({ role }) => role === wanted).map(({ name }) => name);
 }
 
-/** The same algorithm under the mark that Elasticsearch knows. */
+/** The same algorithm under the prefix that Elasticsearch knows. */
 function asElasticsearch(hash: string): string {
   return hash.replace(/^\$2b\$/, "$2a$$");
 }

@@ -2,7 +2,6 @@ import type { EngineFacts } from "../engine/engine-facts.ts";
 import { searchReasons } from "../reasons.ts";
 import type { VolumeFacts } from "./volume-facts.ts";
 
-/** What the first start of a cluster is decided upon. */
 export interface BootstrapFacts {
   /** Names of the nodes that are declared to be managers. */
   readonly managers: readonly string[];
@@ -23,7 +22,7 @@ export type BootstrapDecision =
   | { readonly mode: "Recover"; readonly mayFound: boolean }
   | { readonly mode: "Refuse"; readonly reason: string; readonly message: string };
 
-/** Said of volumes that bear no UUID. */
+/** Shown for volumes without a UUID. */
 const UNKNOWN_UUID = "unknown";
 
 /**
@@ -51,7 +50,7 @@ function recover(
   const known = managerVolumes.filter(({ engineUuid }) => engineUuid !== undefined);
   const total = Math.max(managers.length, managerVolumes.length);
   const all = known.length === 0 ? total : Math.max(...known.map((volume) => volume.managers ?? total));
-  // Volumes are marked one by one: one without a mark may well belong to the same cluster, and recovering founds nothing.
+  // Volumes are labeled one by one: one without a label may well belong to the same cluster, and recovering founds nothing.
   const present = managerVolumes.filter(({ node }) => managers.includes(node));
   const majority = Math.floor(all / 2) + 1;
   if (present.length < majority)
@@ -85,7 +84,7 @@ function namesOf(volumes: readonly VolumeFacts[]): string {
   return volumes.map(({ name }) => name).join(", ") || "none";
 }
 
-/** The UUID that each node reports; nodes that did not answer, or know none, are left out. */
+/** The UUID that each node reports; nodes that did not respond, or know none, are left out. */
 export function uuidsReported({ identities }: EngineFacts): ReadonlyMap<string, string> {
   return new Map(
     [...identities].flatMap(([node, fact]) => {

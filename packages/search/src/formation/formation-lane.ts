@@ -71,7 +71,7 @@ const claimsDiffer: LaneRule = {
   },
 };
 
-/** Once, before the first StatefulSet; later volumes of our own would look like those of a cluster before us. */
+/** Once, before the first StatefulSet; later volumes of our own would seem to be those of an earlier cluster. */
 const decideStart: LaneRule = {
   name: "decideStart",
   decide: (seen) => {
@@ -181,7 +181,7 @@ const awaitFormation: LaneRule = {
   },
 };
 
-/** For so long a new StatefulSet may be without a pod before somebody should look. */
+/** Maximum time that a new StatefulSet may be without a pod before it is reported. */
 const podTimeoutMs = 10_000;
 
 /** A StatefulSet without a pod: what refused it, such as the namespace's pod security or a quota, stands in the StatefulSet's events only. */
@@ -216,14 +216,14 @@ const annotateVolumes: LaneRule = {
   decide: (seen) => {
     const actions = volumeAnnotations(seen);
     if (actions.length === 0) return undefined;
-    return awaits(searchReasons.bootstrapping, "The volumes are marked with the cluster's UUID.", {
+    return awaits(searchReasons.bootstrapping, "The volumes are labeled with the cluster's UUID.", {
       actor: "operator",
       actions,
     });
   },
 };
 
-/** A reference to nothing is never silent. What runs goes on as it is: nothing is restarted into waiting for it. */
+/** A reference to nothing is never silent. What runs continues as it is: nothing is restarted into waiting for it. */
 const referencesMissing: LaneRule = {
   name: "referencesMissing",
   decide: ({ material }) => {

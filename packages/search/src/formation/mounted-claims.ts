@@ -130,12 +130,12 @@ export function claimsGoing(claims: readonly ClaimFact[]): readonly ClaimFact[] 
   return claims.filter(({ state, isNew }) => state === "leaving" && !isNew);
 }
 
-/** What becomes of such a claim, and how to keep its data; undefined if there is none. */
+/** Consequence for such a claim, and how to keep its data; undefined if there is none. */
 export function goingMessage(claims: readonly ClaimFact[]): string | undefined {
   const going = claimsGoing(claims);
   const [first] = going;
   if (first === undefined) return undefined;
   const names = firstTen(going.map(({ name, node }) => `${name} of node ${node}`));
   const volume = first.volumeName === undefined ? "" : ` ${first.volumeName}`;
-  return `Claims of running nodes are being deleted: ${names}. Kubernetes deletes a claim and its data as soon as the pod ends, and this cannot be called off, so the operator restarts no node until then. To keep the data, set persistentVolumeReclaimPolicy: Retain on PersistentVolume${volume}. To go on, see that other nodes have copies of all shards, then delete pod ${first.node}: it starts with an empty volume.`;
+  return `Claims of running nodes are being deleted: ${names}. Kubernetes deletes a claim and its data as soon as the pod ends, and this cannot be called off, so the operator restarts no node until then. To keep the data, set persistentVolumeReclaimPolicy: Retain on PersistentVolume${volume}. To continue, make sure that other nodes have copies of all shards, then delete pod ${first.node}: it starts with an empty volume.`;
 }

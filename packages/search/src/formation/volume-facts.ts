@@ -15,7 +15,6 @@ import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
 
-/** What is known of a volume before anything runs on it. */
 export interface VolumeFacts {
   /** Name of the claim. */
   readonly name: string;
@@ -33,9 +32,9 @@ export interface VolumeFacts {
   /** Distribution and version that wrote it; undefined where the claim does not say. */
   readonly distribution: Distribution | undefined;
   readonly version: string | undefined;
-  /** What the claim asks for. */
+  /** Requested size of the claim. */
   readonly sizeBytes: number | undefined;
-  /** What it has got. */
+  /** Actual size of the volume. */
   readonly capacityBytes: number | undefined;
 }
 

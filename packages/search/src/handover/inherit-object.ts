@@ -39,7 +39,7 @@ const managers = {
   to: managerOf(openSearchCluster.kind),
 };
 
-/** What was applied for the predecessor is owned; Secrets and claims that outlive a cluster are not. */
+/** Objects applied for the predecessor are owned; Secrets and claims that outlive a cluster are not. */
 function inheritedMetadata({ metadata }: Live, heir: Live): object {
   const { uid, resourceVersion, managedFields = [] } = metadata;
   const isApplied = managedFields.some(isAppliedBefore);

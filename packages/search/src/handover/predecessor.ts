@@ -40,7 +40,7 @@ const handedKinds: readonly Kind[] = [...ownedKinds, secrets, persistentVolumeCl
 /** The object of the same name in the older group, and what it still has. */
 export interface Predecessor {
   readonly uid: string;
-  /** What was decided about the cluster: it goes with the objects. */
+  /** Decisions about the cluster: they go with the objects. */
   readonly status: Partial<ClusterStatus>;
   readonly isDeletionProtected: boolean;
   readonly left: readonly PresentObject[];

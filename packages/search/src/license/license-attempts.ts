@@ -2,7 +2,7 @@ import type { System } from "@quartermaster/runtime";
 
 import type { EngineLicense } from "../engine/engine-facts.ts";
 
-/** The last attempt of each cluster: carries what the engine said from a write to the next look. */
+/** The last attempt of each cluster: carries the engine's response from a write to the next reconcile. */
 export class LicenseAttempts {
   readonly #system: Pick<System, "wallMs" | "monotonicMs">;
   readonly #attempts = new Map<string, LicenseAttempt>();
@@ -28,7 +28,6 @@ export class LicenseAttempts {
   }
 }
 
-/** What the engine made of a license. */
 export interface LicenseResult {
   readonly uid: string;
   readonly digest: string;
@@ -36,7 +35,7 @@ export interface LicenseResult {
   readonly outcome: "applied" | "rejected" | "failed";
   readonly reason: string;
   readonly message: string;
-  /** What ran after it, where the engine said so. */
+  /** License after it, where the engine reported it. */
   readonly current: EngineLicense | undefined;
 }
 

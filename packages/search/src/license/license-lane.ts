@@ -19,7 +19,7 @@ import {
 const pauseMs = 60_000;
 /** So long before its end a license may be followed by a lower one. */
 const handoverMs = 24 * 3_600_000;
-/** Timers of Node fire at once beyond 24 days. */
+/** Timers of Node fire immediately beyond 24 days. */
 const longestMs = 10 * 3_600_000;
 
 const nothingRequested: LaneRule = {
@@ -37,7 +37,7 @@ const unreadable: LaneRule = {
     problem === undefined ? undefined : refuses(problem.reason, problem.message),
 };
 
-/** Basic in place of a license that has ended or whose ClusterLicense is gone. */
+/** Basic in place of a license that has ended or whose ClusterLicense no longer exists. */
 const reverts: LaneRule = {
   name: "reverts",
   decide: (seen, now) => {
@@ -48,14 +48,14 @@ const reverts: LaneRule = {
       case "blocked":
         return refuses(
           searchReasons.downgradeNotAllowed,
-          `ClusterLicense ${found.lost.clusterLicense} is gone, and license ${found.lost.uid} is still valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
+          `ClusterLicense ${found.lost.clusterLicense} is deleted, and license ${found.lost.uid} is still valid. It stays, unless the cluster has the annotation license.k8s.elastic.co/allow-downgrade: "true".`,
           // Once it has ended, basic takes its place.
           untilMs(runningLicense(seen, now)?.expiryMs, now),
         );
       case "wait":
         return awaits(
           searchReasons.licenseLost,
-          `ClusterLicense ${found.lost.clusterLicense} is gone. The cluster goes on under basic 15 minutes later, unless it comes back.`,
+          `ClusterLicense ${found.lost.clusterLicense} is deleted. The cluster continues under basic 15 minutes later, unless it comes back.`,
           { actor: "user", retryAfterMs: found.leftMs },
         );
       case "startBasic":
@@ -83,7 +83,7 @@ const wrongType: LaneRule = {
     if (desired === undefined || canBeStarted || wanted?.type === desired) return undefined;
     return refuses(
       searchReasons.noMatchingLicense,
-      `The label of the cluster asks for a license of type ${desired}, and ${wanted === undefined ? "there is none" : `ClusterLicense ${wanted.name} is of type ${wanted.type}`}. The present license stays.`,
+      `The label of the cluster requests a license of type ${desired}, and ${wanted === undefined ? "there is none" : `ClusterLicense ${wanted.name} is of type ${wanted.type}`}. The present license stays.`,
     );
   },
 };
@@ -153,7 +153,7 @@ const outsideItsTime: LaneRule = {
   },
 };
 
-/** Why the engine has not said it. */
+/** Why the engine has not reported it. */
 const unknownReasons: ReadonlyMap<string, string> = new Map<EngineErrorCode, string>([
   ["forbidden", searchReasons.authFailed],
   ["notFound", searchReasons.notReady],
@@ -170,7 +170,7 @@ const unknownLicense: LaneRule = {
     if (current.isKnown) return undefined;
     return awaits(
       unknownReasons.get(current.why) ?? searchReasons.licensePending,
-      "The engine has not said which license it runs under; nothing is written before.",
+      "The engine has not reported its license yet; nothing is written before.",
       {
         actor: "engine",
         retryAfterMs: 5_000,
@@ -259,7 +259,7 @@ function applying(message: string, action: SearchAction): LaneVerdict {
   });
 }
 
-/** The license of an Elasticsearch cluster. Needs one node that answers, never health. */
+/** The license of an Elasticsearch cluster. Needs one node that responds, never health. */
 export const licenseLane: SearchLane = {
   name: "license",
   rules: [

@@ -7,7 +7,7 @@ import { appliedFrom, lostLicense, rejections, runningLicense } from "./lost-lic
 
 type LicenseReport = NonNullable<ClusterStatus["license"]>;
 
-/** Which license the engine runs under, and how the one that is asked for stands. */
+/** Which license the engine runs under, and how the one that is requested stands. */
 export function licenseReport(
   seen: Seen,
   decision: LaneDecision | undefined,

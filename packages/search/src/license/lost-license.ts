@@ -3,7 +3,7 @@ import { licenseParameters } from "@quartermaster/license-selection";
 import type { EngineLicense, Fact } from "../engine/engine-facts.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 
-/** A license that the engine runs under although its ClusterLicense is gone. */
+/** A license that the engine runs under although its ClusterLicense no longer exists. */
 export interface LostLicense {
   readonly uid: string;
   /** The ClusterLicense that it came from. */
@@ -12,8 +12,8 @@ export interface LostLicense {
 }
 
 /**
- * Name of the ClusterLicense that the running license was applied from. A trial, or a license that somebody uploaded by hand, has none,
- * and so cannot be lost. Remembered by the status while the ClusterLicense is unreadable or gone.
+ * Name of the ClusterLicense that the running license was applied from. A trial, or a license that was uploaded by hand, has none,
+ * and so cannot be lost. The status keeps it while the ClusterLicense is unreadable or deleted.
  */
 export function appliedFrom(seen: Seen, now: Date): string | undefined {
   const running = runningLicense(seen, now);
@@ -37,7 +37,7 @@ export function lostLicense(seen: Seen, now: Date): LostLicense | undefined {
   return { uid: running.uid, clusterLicense, sinceMs };
 }
 
-/** What becomes of a cluster whose author wants basic once its license is gone. */
+/** Next step for a cluster whose author wants basic once its license is deleted. */
 export type Reversion =
   /** Until then a deleted ClusterLicense may come back. */
   | { readonly kind: "wait"; readonly lost: LostLicense; readonly leftMs: number }
@@ -83,7 +83,6 @@ function hasSuccessor({ license }: Seen, running: RunningLicense, now: Date): bo
 
 type Rejection = NonNullable<NonNullable<ClusterStatus["license"]>["rejected"]>[number];
 
-/** What the engine said last, to a sample or after an attempt. */
 export function currentLicense({ engine, license: { attempt } }: Seen): Fact<EngineLicense> {
   const { license } = engine;
   if (attempt?.current === undefined) return license;
@@ -99,7 +98,7 @@ export interface RunningLicense {
   readonly isExpired: boolean;
 }
 
-/** From the engine, or, as long as it is not asked, from the status. */
+/** From the engine, or, while it is not queried, from the status. */
 export function runningLicense(seen: Seen, now: Date): RunningLicense | undefined {
   const current = currentLicense(seen);
   if (current.isKnown) {

@@ -19,13 +19,13 @@ import type { ClusterStatus } from "../seen.ts";
 import type { LicenseAttempt, LicenseAttempts } from "./license-attempts.ts";
 import { chooseLicense, wantedLicense } from "./wanted-license.ts";
 
-/** What is declared about the license of an Elasticsearch cluster, and what came of the last attempt to apply it. */
+/** The declared license of an Elasticsearch cluster, and the result of the last attempt to apply it. */
 export interface LicenseSeen {
   /** Name of the ClusterLicense that counts for the cluster, readable or not; undefined where there is none. */
   readonly clusterLicense: string | undefined;
-  /** The license to run under; undefined where nobody asks for one, or it cannot be read. */
+  /** The license to run under; undefined where no one requests one, or it cannot be read. */
   readonly wanted: WantedLicense | undefined;
-  /** Why the license that is asked for cannot be read. */
+  /** Why the license that is requested cannot be read. */
   readonly problem: Why | undefined;
   /** The label of the cluster. */
   readonly desired: DesiredLicense | undefined;
@@ -37,7 +37,7 @@ export interface LicenseSeen {
   readonly grantedNodes: number | undefined;
 }
 
-/** Nobody asks for anything. */
+/** No one requests anything. */
 export const NO_LICENSE: LicenseSeen = {
   clusterLicense: undefined,
   wanted: undefined,
@@ -106,7 +106,7 @@ function readLicense(
 ): Pick<LicenseSeen, "wanted" | "problem" | "clusterLicense"> {
   const { license, isStale } = chosenLicense(object, parts);
   const found = { clusterLicense: license?.metadata.name };
-  // Chosen for another license under the name: the controller will say anew.
+  // Chosen for another license under the name: the controller will say again.
   if (license === undefined || isStale) return { ...found, wanted: undefined, problem: undefined };
   const secret = parts.ctx.follow(secrets, { name: license.spec.signatureRef.name }, followedData);
   const { version, security } = cluster;
@@ -139,7 +139,7 @@ function chosenLicense(
 }
 
 /**
- * Whether the engine is to be asked for its license now: while something is to be applied, when one has run out, and
+ * Whether the engine is to be queried for its license now: while something is to be applied, when one has run out, and
  * before one that was lost makes way for basic. A cluster that
  * runs under the license it should costs no request.
  */

@@ -56,7 +56,7 @@ async function attempted(
     if (!(error instanceof EngineError)) throw error;
     const uid = action.kind === "putLicense" ? action.uid : action.type;
     const reason = error.code === "forbidden" ? searchReasons.authFailed : searchReasons.licensePending;
-    const message = `The license was not applied: the engine did not answer as expected (${error.code}).`;
+    const message = `The license was not applied: the engine did not respond as expected (${error.code}).`;
     return { uid, digest: action.digest, outcome: "failed", reason, message, current: undefined };
   }
 }
@@ -83,7 +83,7 @@ async function putLicense(
     : failed({ uid, digest }, "The engine took the license and runs under another one.");
 }
 
-/** Sends a file. What the engine warned about before it was told to go on is part of its answer. */
+/** Sends a file. The engine's warnings before the acknowledgement are part of its response. */
 async function sent(
   { file, warnsFirst }: Pick<ActionOf<"putLicense">, "file" | "warnsFirst">,
   engine: EngineClient,
@@ -122,7 +122,7 @@ async function startLicense(
     : failed({ uid: type, digest }, `The engine did not start a ${type} license.`);
 }
 
-/** The answer to a write; undefined where our account may read the license and not change it. */
+/** The response to a write; undefined where our account may read the license and not change it. */
 async function written(response: Promise<LicenseResponse>): Promise<LicenseResponse | undefined> {
   try {
     return await response;

@@ -13,7 +13,6 @@ import type { Secret } from "@quartermaster/runtime/kinds";
 
 import type { WantedLicense } from "./observe-license.ts";
 
-/** What a license is read from. */
 export interface LicenseSource {
   readonly license: Live<ClusterLicense>;
   /** The Secret that it names, in its own namespace. */

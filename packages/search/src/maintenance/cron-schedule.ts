@@ -75,7 +75,7 @@ function rangeOf(part: string, field: Field): readonly number[] | undefined {
   return Array.from({ length: count }, (_, at) => ends.first + at * by);
 }
 
-/** First and last value. `5/15` goes on to the end, as a star with a step does. */
+/** First and last value. `5/15` continues to the end, as a star with a step does. */
 function endsOf(range: string, field: Field, hasStep: boolean): Pick<Field, "first" | "last"> | undefined {
   if (range === "*") return field;
   const [from = "", to = hasStep ? String(field.last) : from, ...rest] = range.split("-");

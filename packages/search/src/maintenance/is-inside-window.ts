@@ -53,7 +53,7 @@ function startOfDay(wall: number): number {
   return Math.floor(wall / dayMs) * dayMs;
 }
 
-/** What clocks on the wall show when a schedule begins on a day; as if they showed UTC. */
+/** Wall-clock times when a schedule begins on a day; as if they were UTC. */
 function timesOn({ hours, minutes, ...schedule }: CronSchedule, day: number): readonly number[] {
   const date = new Date(day);
   const isDay = isScheduledDay(
@@ -73,7 +73,7 @@ function instantOf(wall: number, zone: Zone): number {
   return shown.length > 0 ? Math.min(...shown) : before;
 }
 
-/** What clocks show at an instant, as if they showed UTC. */
+/** Wall-clock time at an instant, as if it were UTC. */
 function wallMs(instant: number, zone: Zone): number {
   return instant + offsetAt(instant, zone);
 }
@@ -95,7 +95,7 @@ function shownAt(instant: number, format: Intl.DateTimeFormat): number {
   return Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"));
 }
 
-/** A time zone, with what its clocks were asked for: an author may declare times for every minute of the day. */
+/** A time zone, with the times that were computed for it: an author may declare times for every minute of the day. */
 interface Zone {
   readonly format: Intl.DateTimeFormat;
   readonly offsets: Map<number, number>;

@@ -7,7 +7,7 @@ import type { UserSecrets } from "./spec-references.ts";
 
 /**
  * Who vouches for certificates of the author's: for those that are declared, and for those that nodes serve until they are restarted,
- * declared or not. The latter are known by themselves, too: the name that was verified in them may be declared no more.
+ * declared or not. The latter are known on their own, too: the name that was verified in them may be declared no more.
  */
 export function foreignCertificates(
   { cluster, mounted }: Pick<Seen, "cluster" | "mounted">,
@@ -29,7 +29,7 @@ export function foreignCertificates(
   };
 }
 
-/** The author's leaf has to be there before pods start. */
+/** The author's certificate has to be there before pods start. */
 function suppliedName(
   { isEnabled, isGenerated, secret }: SearchCluster["security"]["http"],
   user: UserSecrets,

@@ -21,7 +21,7 @@ const dayMs = 86_400_000;
 const skewMs = 300_000;
 const caLifeMs = 5 * 365 * dayMs;
 
-/** A new authority. Its subject stays the same over generations: engines below 2.19 take no certificate of another issuer. */
+/** A new CA. Its subject stays the same over generations: engines below 2.19 take no certificate of another issuer. */
 async function newCa(cluster: SearchCluster, nowMs: number): Promise<Readonly<Record<string, string>>> {
   const { certificatePem, keyPem } = await issueCa({
     subject: { commonName: "ca", organizationalUnits: [cluster.name], organizations: [cluster.namespace] },
@@ -31,7 +31,7 @@ async function newCa(cluster: SearchCluster, nowMs: number): Promise<Readonly<Re
   return { "ca.crt": certificatePem, "ca.key": keyPem };
 }
 
-/** Issues a certificate into its Secret, which the cluster owns. Pair, trust and what it was asked with are written at once. */
+/** Issues a certificate into its Secret, which the cluster owns. Pair, trust and the request they answer are written together. */
 async function issueFor(
   { ca, subject, usages, dnsNames, durationMs, secretName, trustPem, requested }: CertificateOrder,
   { ctx, cluster, nowMs }: PerformContext,
@@ -79,7 +79,7 @@ async function keepPassword(
   await keepSecret(name, { ...further, username, password: newPassword() }, context);
 }
 
-/** Makes the Secret of the authority. */
+/** Makes the Secret of the CA. */
 async function keepCa({ name }: ActionOf<"keepCa">, context: PerformContext): Promise<void> {
   await keepSecret(name, await newCa(context.cluster, context.nowMs()), context);
 }

@@ -105,7 +105,7 @@ function missingOwn({
   fileRealm,
 }: Pick<Material, "ca" | "certificates" | "adminPassword" | "fileRealm">): readonly string[] {
   return [
-    ...(ca.pair === undefined ? ["own authority"] : []),
+    ...(ca.pair === undefined ? ["own CA"] : []),
     ...[...certificates].flatMap(([certificate, { pair }]) =>
       // Nodes need not wait for those of others.
       pair === undefined && certificate !== "dashboards" && certificate !== "monitoring"
@@ -120,7 +120,7 @@ function missingOwn({
   ];
 }
 
-/** From the store of marked Secrets. One without our marks is not in there: until ours exists, the name is followed. */
+/** From the store of labeled Secrets. One without our labels is not in there: until ours exists, the name is followed. */
 function namedSecret(ctx: Context, cluster: SearchCluster, name: string): Live<Secret> | undefined {
   return (
     ctx.store(secrets).get({ name, namespace: cluster.namespace }) ??

@@ -23,7 +23,7 @@ export interface Reference {
 
 /**
  * Objects that the spec names and of which only the existence matters to us: files of users, sources of volumes, pull secrets. Without
- * them kubelet waits in silence, or goes on without them. Those whose keys are read are checked where they are read.
+ * them kubelet waits in silence, or continues without them. Those whose keys are read are checked where they are read.
  */
 export function specReferences({
   security,
@@ -64,7 +64,7 @@ export function isObjectName(name: string): boolean {
   return name.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name);
 }
 
-/** What the user has to create; what we make ourselves is not among it. */
+/** Objects that the user has to create; our own are not among them. */
 export function missingReferences(missing: readonly string[]): readonly string[] {
   return missing.filter((what) => !what.startsWith("own "));
 }

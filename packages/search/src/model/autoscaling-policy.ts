@@ -2,7 +2,6 @@ import { quantityBytes } from "./quantity-units.ts";
 import type { ClusterObject } from "./read-cluster.ts";
 import { isManagerPool, type NodePool } from "./search-cluster.ts";
 
-/** What a pool is sized by. */
 export type MetricType =
   | "Cpu"
   | "Heap"
@@ -12,7 +11,7 @@ export type MetricType =
   | "WriteRejections"
   | "Prometheus";
 
-/** What tells metrics of a pool apart: queries are many. The prefix also keeps names of an author's from meaning anything else. */
+/** Key of a metric of a pool: there may be many queries. The prefix also keeps names of an author's from meaning anything else. */
 export type MetricKey = Exclude<MetricType, "Prometheus"> | `Prometheus:${string}`;
 
 /** How a pool follows its load; left out where its mode is Off. */
@@ -36,7 +35,7 @@ export interface StorageGrowth {
   readonly stepPercent: number;
 }
 
-/** What one node should have of a metric: percent, or a number. */
+/** Target of a metric for one node: percent, or a number. */
 export interface MetricTarget {
   readonly type: MetricType;
   readonly target: number;
@@ -54,7 +53,6 @@ export function queryKey(query: string): MetricKey {
   return `Prometheus:${query}`;
 }
 
-/** What pools ask of the cluster's own Prometheus, each once. */
 export function queriesOf(pools: readonly Pick<NodePool, "autoscaling">[]): readonly string[] {
   const metrics = pools.flatMap(({ autoscaling }) => autoscaling?.metrics ?? []);
   return [...new Set(metrics.flatMap(({ type, query }) => (type === "Prometheus" ? (query ?? []) : [])))];
@@ -62,7 +60,7 @@ export function queriesOf(pools: readonly Pick<NodePool, "autoscaling">[]): read
 
 /** How fast a pool may change in one direction. */
 export interface ScalingPace {
-  /** For so long every sample must ask for it. */
+  /** For so long every sample must request it. */
   readonly stabilizationMs: number;
   /** Nodes per change. */
   readonly maxStep: number;

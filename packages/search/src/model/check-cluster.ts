@@ -92,7 +92,7 @@ function checkMonitoring({ monitoring, pools }: SearchCluster): readonly SpecIss
   ];
 }
 
-/** What rules may do: change the figures' own labels, or drop figures. */
+/** Allowed actions of rules: change the metrics' own labels, or drop metrics. */
 const relabelActions: ReadonlySet<string> = new Set([
   "replace",
   "keep",
@@ -104,7 +104,7 @@ const relabelActions: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An author's rules run in somebody else's Prometheus: they must neither lead it to another address nor pass the figures off as those of
+ * An author's rules run in a Prometheus of others: they must neither lead it to another address nor pass the metrics off as those of
  * another namespace or cluster.
  */
 function checkRelabelings(
@@ -160,7 +160,7 @@ function checkScaling(pool: NodePool, path: string): readonly SpecIssue[] {
 
 const percentages: ReadonlySet<string> = new Set(["Cpu", "Heap", "Disk"]);
 
-/** What the API server's rules say too: files are checked without one. */
+/** The API server's rules repeated: files are checked without one. */
 function checkAutoscaling(
   { autoscaling, roles }: Pick<NodePool, "autoscaling" | "roles">,
   path: string,
@@ -199,12 +199,12 @@ function checkGrowth(
     : [];
 }
 
-/** Metrics of type Prometheus that nobody could answer, and what the API server's rules say too: files are checked without one. */
+/** Metrics of type Prometheus without a Prometheus, and the API server's rules repeated: files are checked without one. */
 function checkQueries({
   pools,
   monitoring,
 }: Pick<SearchCluster, "pools" | "monitoring">): readonly SpecIssue[] {
-  // Left out, the API server decides upon the stack, and somebody who installs an operator must not make a spec invalid.
+  // Unset, the served kinds decide the stack, and a newly installed operator must not make a spec invalid.
   const mode = monitoring === undefined ? "None" : (monitoring.stack.mode ?? "Standalone");
   return pools.flatMap((pool, at) => {
     const path = `spec.nodePools[${String(at)}].autoscaling.metrics`;

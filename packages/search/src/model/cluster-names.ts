@@ -19,7 +19,7 @@ export interface ClusterNames {
   readonly adminPassword: string;
   /** The operator's own account at Elasticsearch; no pod mounts it. */
   readonly operatorPassword: string;
-  /** What nodes of an OpenSearch without TLS for clients make their first users from. */
+  /** Files for the first users of an OpenSearch without TLS for clients. */
   readonly securityFiles: string;
   /** Users of Elasticsearch's file realm: keys `users` and `users_roles`. */
   readonly fileRealm: string;
@@ -66,7 +66,7 @@ export function poolNames(
   };
 }
 
-/** Whom the certificate of every node names. Other nodes let in who has it, signed by the cluster's authority. */
+/** Whom the certificate of every node names. Other nodes let in who has it, signed by the cluster's CA. */
 export function nodeSubject(cluster: Pick<SearchCluster, "name" | "namespace">): Subject {
   return {
     commonName: "node",

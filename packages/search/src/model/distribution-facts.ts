@@ -1,7 +1,7 @@
 /** Names of all distributions. */
 export const distributionNames = ["opensearch", "elasticsearch"] as const;
 
-/** What a cluster runs. A new one does not compile until `distributionFacts`, `distributions` and the lanes of `rules.ts` have it. */
+/** Distribution of a cluster. A new one does not compile until `distributionFacts`, `distributions` and the lanes of `rules.ts` have it. */
 export type Distribution = (typeof distributionNames)[number];
 
 /** In what distributions differ, as far as their declaration is concerned. */

@@ -27,7 +27,7 @@ export function otherVersion(
   return tagged === undefined || tagged === releaseOf(running.version) ? undefined : tagged;
 }
 
-/** Of a cluster that has not formed: version and image must not contradict each other, because nobody knows which one the data gets. */
+/** Of a cluster that has not formed: version and image must not contradict each other, because no one knows which one the data gets. */
 export function imageIssues({
   version,
   image,

@@ -45,7 +45,7 @@ function hasDoubles(document: Document.Parsed): boolean {
   return isFound;
 }
 
-/** Mappings and lists as keys are known by themselves: `toJS` makes text of them, and callers refuse what is no mapping of text. */
+/** Mappings and lists as keys are known on their own: `toJS` makes text of them, and callers refuse what is no mapping of text. */
 function nameOf(key: unknown): unknown {
   if (isScalar(key)) return String(key.value);
   return isMap(key) ? key : String(key);

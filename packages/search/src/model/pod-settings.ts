@@ -26,7 +26,7 @@ export function nameIn(reference: { readonly name?: string | undefined } | undef
   return present(reference?.name);
 }
 
-/** A wish for pods: labels and annotations on top of what their fields say. */
+/** Settings of pods: labels and annotations besides their fields. */
 export function podSettingsOf(
   fields: PodFields & {
     readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -67,7 +67,7 @@ function containerOf({ env, securityContext }: PodFields): JsonObject {
   return withoutUndefined({ env, securityContext });
 }
 
-/** The image that is asked for, or the default. */
+/** The image that is requested, or the default. */
 export function imageOf(
   settings: {
     readonly image?: string | undefined;

@@ -1,4 +1,4 @@
-/** What the suffix of a quantity stands for, as Kubernetes writes sizes: `2Gi`, `1500M`. */
+/** Factor of the suffix of a quantity, as Kubernetes writes sizes: `2Gi`, `1500M`. */
 export const quantityUnits: Readonly<Record<string, number>> = {
   "": 1,
   m: 1e-3,

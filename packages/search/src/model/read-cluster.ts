@@ -25,7 +25,7 @@ export type ClusterObject = OpenSearchCluster | ElasticsearchCluster;
 /** A declaration as lanes read it, with everything that is wrong with it. */
 export interface ReadCluster {
   readonly cluster: SearchCluster;
-  /** All at once; while there is one, nothing is made or changed. */
+  /** All of them; while there is one, nothing is made or changed. */
   readonly issues: readonly SpecIssue[];
   /** Fields that are accepted and have no effect, e.g. `spec.bootstrap`. */
   readonly ignored: readonly string[];
@@ -34,10 +34,10 @@ export interface ReadCluster {
 /** How `status.restarted` names all pools. */
 export const allPools = "*";
 
-/** Annotations that ask for something begin so. */
+/** Annotations that request something begin so. */
 const REQUEST_PREFIX = "search.quartermaster.dev/";
 
-/** The annotation that asks for a restart of all pools, or of one. */
+/** The annotation that requests a restart of all pools, or of one. */
 export function restartAnnotation(pool: string | undefined): string {
   return pool === undefined ? `${REQUEST_PREFIX}restart` : `${REQUEST_PREFIX}restart.${pool}`;
 }

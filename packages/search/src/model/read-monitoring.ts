@@ -20,7 +20,7 @@ export interface MonitoringSettings {
   readonly stack: StackSettings;
 }
 
-/** Who reads the figures. */
+/** Who reads the metrics. */
 export interface StackSettings {
   /** Undefined: what the API server serves decides. */
   readonly mode: "None" | "Operator" | "Standalone" | undefined;
@@ -28,14 +28,13 @@ export interface StackSettings {
   readonly receiversSecret: string | undefined;
   readonly retention: string;
   readonly claimName: string | undefined;
-  /** Without it there are dashboards in a ConfigMap, and somebody else draws them. */
+  /** Without it there are dashboards in a ConfigMap, and another program draws them. */
   readonly isGrafanaEnabled: boolean;
-  /** Namespace of the operator, where it asks this Prometheus (default: it does not). */
+  /** Namespace of the operator, where it queries this Prometheus (default: it does not). */
   readonly queriedFrom?: string | undefined;
   readonly parts: Readonly<Record<StackPart, StackPartSettings>>;
 }
 
-/** What a standalone stack is made of. */
 export type StackPart = "prometheus" | "alertmanager" | "grafana";
 
 /** One of them. */

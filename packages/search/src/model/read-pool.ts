@@ -6,7 +6,7 @@ import type { NodePool, NodeRole, PodSettings, PoolDisruptionBudget, PoolStorage
 type General = ClusterObject["spec"]["general"];
 type PoolSpec = ClusterObject["spec"]["nodePools"][number];
 
-/** A pool of the spec. Roles that nobody knows are left out; the check names them. */
+/** A pool of the spec. Roles that no one knows are left out; the check names them. */
 export function readPool(pool: PoolSpec, general: General): NodePool {
   const { component, replicas, additionalConfig = {}, resources } = pool;
   return {

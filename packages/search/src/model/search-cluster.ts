@@ -5,7 +5,7 @@ import { type Distribution, distributionFacts } from "./distribution-facts.ts";
 import type { MaintenanceWindow } from "./maintenance-window.ts";
 import type { MonitoringSettings } from "./read-monitoring.ts";
 
-/** What a node does, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
+/** Role of a node, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
 export type NodeRole =
   | "cluster_manager"
   | "data"
@@ -48,7 +48,7 @@ export interface SearchCluster {
   /** Settings that are changed by the engine's API, without a restart. */
   readonly dynamicSettings: Readonly<Record<string, string>>;
   readonly repositories: readonly RepositorySpec[];
-  /** Addresses that the engine lets repositories of type url have: the operator's list, whatever users of the engine's API ask for. */
+  /** Addresses that the engine lets repositories of type url have: the operator's list, whatever users of the engine's API request. */
   readonly repositoryUrls: readonly string[];
   readonly security: SecuritySettings;
   readonly pod: PodSettings;
@@ -57,9 +57,9 @@ export interface SearchCluster {
   readonly networkPolicy: { readonly isEnabled: boolean; readonly from: readonly JsonObject[] };
   /** Where the operator runs, if that is a namespace of this cluster: it has to reach the nodes. */
   readonly operatorNamespace?: string | undefined;
-  /** What becomes of volumes, authority and passwords when the cluster is deleted. */
+  /** Policy for volumes, CA and passwords when the cluster is deleted. */
   readonly whenDeleted: "Retain" | "Delete";
-  /** What becomes of the claims of a pool that is dropped. */
+  /** Policy for the claims of a removed pool. */
   readonly whenPoolRemoved: "Retain" | "Delete";
   /** Shards leave a node before it restarts. */
   readonly drainsBeforeRestart: boolean;
@@ -69,7 +69,7 @@ export interface SearchCluster {
   readonly windows: readonly MaintenanceWindow[];
   readonly isPaused: boolean;
   readonly isDeletionProtected: boolean;
-  /** What the annotations ask for; a new value acts once. */
+  /** Requests of the annotations; a new value acts once. */
   readonly requests: ClusterRequests;
 }
 
@@ -84,11 +84,11 @@ export interface ImageSettings {
 export interface NodePool {
   /** `component` in the spec. */
   readonly name: string;
-  /** What auto-scaling has decided, where it acts; otherwise what is declared. */
+  /** Decision of auto-scaling, where it acts; otherwise the declared number. */
   readonly replicas: number;
   readonly roles: readonly NodeRole[];
   readonly storage: PoolStorage;
-  /** What becomes of a claim whose node was removed for good. */
+  /** Policy for a claim whose node was removed for good. */
   readonly whenScaled: "Retain" | "Delete";
   /** Another image than the cluster's. */
   readonly image: string | undefined;
@@ -102,7 +102,7 @@ export interface NodePool {
   readonly pod: PodSettings;
 }
 
-/** A disruption budget that the author asked for. */
+/** A disruption budget that the author requested. */
 export interface PoolDisruptionBudget {
   readonly minAvailable?: number | string;
   readonly maxUnavailable?: number | string;
@@ -122,7 +122,7 @@ export type PoolStorage =
   | { readonly kind: "hostPath"; readonly source: JsonObject };
 
 /**
- * What an author may say of pods, as JSON of a pod template: it is not understood but merged, and checked by a dry run. A pool's
+ * An author's settings for pods, as JSON of a pod template: it is not understood but merged, and checked by a dry run. A pool's
  * fields win over the cluster's.
  */
 export interface PodSettings {
@@ -209,12 +209,12 @@ export interface DashboardsSettings {
   readonly pod: PodSettings;
 }
 
-/** Values of the annotations that ask for something. */
+/** Values of the annotations that request something. */
 export interface ClusterRequests {
   /** UUID that the author is ready to give up. */
   readonly acceptNewCluster: string | undefined;
   readonly renewCertificates: string | undefined;
-  /** Of all pools. An annotation that is gone keeps its last value: taking it away restarts nobody. */
+  /** Of all pools. An annotation that no longer exists keeps its last value: taking it away restarts no one. */
   readonly restart: string | undefined;
   /** Of single pools, by name. */
   readonly restartPools: Readonly<Record<string, string>>;
@@ -222,12 +222,12 @@ export interface ClusterRequests {
   readonly skipChecks: readonly string[];
 }
 
-/** Something in the spec that cannot be carried out; all of them are reported at once. */
+/** Something in the spec that cannot be carried out; all of them are reported together. */
 export interface SpecIssue {
   /** E.g. `spec.nodePools[0].roles[1]`. */
   readonly path: string;
   readonly reason: "InvalidSpec" | "ReservedSetting" | "PluginSourceNotAllowed" | "RepositoryNotAllowed";
-  /** What is wrong, and what to write instead. */
+  /** The problem and its remedy. */
   readonly message: string;
 }
 

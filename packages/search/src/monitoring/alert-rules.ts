@@ -58,7 +58,7 @@ const alerts: Readonly<Record<string, Alert>> = {
     forTime: "30m",
     expr: (select) => `${clusterMax(select, "opensearch_cluster_status")} == 1`,
     summary: "A search cluster has been yellow for half an hour",
-    description: `Replicas of ${where} are missing. Either nodes are away, or indices ask for more copies than there are nodes.`,
+    description: `Replicas of ${where} are missing. Either nodes are down, or indices request more copies than there are nodes.`,
   },
   NodeMissing: {
     severity: "warning",
@@ -66,7 +66,7 @@ const alerts: Readonly<Record<string, Alert>> = {
     expr: (select) =>
       `${clusterMax(select, "quartermaster_search_expected_nodes")} - ${clusterMax(select, "opensearch_cluster_nodes_number")} > 0`,
     summary: "A node of a search cluster is missing",
-    description: `${where} has fewer nodes than its spec asks for. \`qm search explain\` says what keeps them.`,
+    description: `${where} has fewer nodes than its spec requests. \`qm search explain\` shows the reason.`,
   },
   QuorumAtRisk: {
     severity: "critical",
@@ -94,7 +94,7 @@ const alerts: Readonly<Record<string, Alert>> = {
       return `min ${byCluster} (min_over_time(${relocating}[1h])) > 0 and max ${byCluster} (changes(${relocating}[1h])) == 0`;
     },
     summary: "Shards of a search cluster move and do not arrive",
-    description: `The same number of shards of ${where} has been on its way for an hour. Look at disks and network of the nodes.`,
+    description: `The same number of shards of ${where} has been on its way for an hour. Check disks and network of the nodes.`,
   },
   DiskLow: {
     severity: "warning",
@@ -115,7 +115,7 @@ const alerts: Readonly<Record<string, Alert>> = {
     forTime: "15m",
     expr: (select) => `max ${byNode} (${select("opensearch_jvm_mem_heap_used_percent")}) > 85`,
     summary: "The heap of a node is nearly full",
-    description: `{{ $labels.node }} of ${where} uses more than 85 % of its heap. Raise it, add nodes, or look for large aggregations.`,
+    description: `{{ $labels.node }} of ${where} uses more than 85 % of its heap. Raise it, add nodes, or find large aggregations.`,
   },
   GcOverhead: {
     severity: "warning",
@@ -186,8 +186,8 @@ const alerts: Readonly<Record<string, Alert>> = {
     severity: "warning",
     forTime: "15m",
     expr: (select) => `max by (cluster) (${select("quartermaster_search_cluster_stalled")}) > 0`,
-    summary: "The operator cannot go on with a search cluster",
-    description: "Only a person can help {{ $labels.cluster }}: `qm search explain` says with what.",
+    summary: "The operator cannot continue with a search cluster",
+    description: "Only a user can unblock {{ $labels.cluster }}: `qm search explain` shows how.",
   },
 };
 

@@ -4,7 +4,7 @@ export interface Panel {
   readonly description: string;
   readonly unit?: string;
   readonly kind?: "timeseries" | "stat";
-  /** What values mean, where they are no quantities. */
+  /** Labels of values that are no quantities. */
   readonly labels?: readonly {
     readonly value: number;
     readonly text: string;
@@ -60,7 +60,7 @@ const overview: readonly Panel[] = [
   }),
   {
     title: "Nodes",
-    description: "Nodes that are members, and those that the spec asks for.",
+    description: "Nodes that are members, and those that the spec requests.",
     queries: [
       [`max ${byCluster} (opensearch_cluster_nodes_number{${chosen}})`, "{{cluster}} members"],
       [`max ${byCluster} (quartermaster_search_expected_nodes{${chosen}})`, "{{cluster}} expected"],
@@ -206,7 +206,7 @@ const traffic: readonly Panel[] = [
 
 const operator: readonly Panel[] = [
   {
-    title: "Clusters that only a person can help",
+    title: "Clusters that only a user can unblock",
     description: "1 means stalled; `qm search explain` says why.",
     queries: [['max by (cluster) (quartermaster_search_cluster_stalled{cluster=~".+"})', "{{cluster}}"]],
   },
@@ -219,7 +219,7 @@ const operator: readonly Panel[] = [
   },
   {
     title: "Requests to engines",
-    description: "Each second, by what was asked.",
+    description: "Each second, by operation.",
     unit: "reqps",
     queries: [
       ['sum by (call) (rate(quartermaster_search_engine_requests_total{call=~".+"}[5m]))', "{{call}}"],

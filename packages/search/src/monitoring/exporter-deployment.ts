@@ -14,7 +14,7 @@ import type { SearchCluster } from "../model/search-cluster.ts";
 import { monitoringLabels, monitoringNames } from "../workload/monitoring-names.ts";
 import { metadataOf, podDeployment } from "./pod-deployment.ts";
 
-/** What the exporter reads again before each look: nothing in it restarts its pod. */
+/** Configuration that the exporter reads before each sample: nothing in it restarts its pod. */
 export function exporterConfigMap(cluster: SearchCluster): ConfigMap {
   const { name, distribution, httpPort, security, pools } = cluster;
   const isTls = security.isEnabled && security.http.isEnabled;
@@ -34,7 +34,7 @@ export function exporterConfigMap(cluster: SearchCluster): ConfigMap {
   };
 }
 
-/** Where Prometheus reads the figures. Its labels are what a ServiceMonitor selects. */
+/** Service for Prometheus. Its labels are what a ServiceMonitor selects. */
 export function exporterService(cluster: SearchCluster): Service {
   const base = metadataOf(cluster, monitoringNames(cluster).exporter);
   const selector = monitoringLabels(cluster, "exporter");
@@ -50,7 +50,7 @@ export function exporterService(cluster: SearchCluster): Service {
   };
 }
 
-/** One pod: two would show every figure twice. */
+/** One pod: two would show every metric twice. */
 export function exporterDeployment(cluster: SearchCluster, settings: MonitoringSettings): Deployment {
   const { name: image, pullPolicy, pullSecrets } = settings.image;
   const volumes = exporterVolumes(cluster, settings);
@@ -85,7 +85,7 @@ interface ExporterVolume {
   readonly path: string;
 }
 
-/** Of the engine's certificate it sees the authority alone; of Secrets nothing but its own login. */
+/** Of the engine's certificate it sees the CA alone; of Secrets nothing but its own login. */
 function exporterVolumes(
   cluster: SearchCluster,
   { userSecret }: MonitoringSettings,

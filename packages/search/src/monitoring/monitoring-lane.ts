@@ -19,7 +19,7 @@ import { operatorStack } from "./operator-stack.ts";
 import { ruleObjects, type WantedObject } from "./rule-objects.ts";
 import { stackParts, standaloneStack } from "./standalone-stack.ts";
 
-/** What is not wanted any more: switched off, another stack, or a kind that took the place of a file. */
+/** Objects no longer needed: switched off, another stack, or a kind that replaced a file. */
 const prune: LaneRule = {
   name: "prune",
   decide: (seen) => {
@@ -51,7 +51,7 @@ function removed(names: readonly string[]): SearchAction {
   };
 }
 
-/** Everything that the spec and the API server ask for; without passwords, which the lane of certificates makes. */
+/** Everything that the spec and the API server request; without passwords, which the lane of certificates makes. */
 function wantedObjects(seen: Pick<Seen, "cluster" | "monitoring" | "material">): readonly WantedObject[] {
   const { cluster } = seen;
   const settings = cluster.monitoring;
@@ -165,7 +165,7 @@ function started({ stack }: MonitoringSettings): SearchAction {
   };
 }
 
-/** Deployments of ours whose pod is not there yet. Objects of other operators are theirs to look after. */
+/** Deployments of ours whose pod is not there yet. Objects of other operators are theirs to manage. */
 function pendingDeployments(
   { cluster, monitoring }: Pick<Seen, "cluster" | "monitoring">,
   { stack }: MonitoringSettings,
@@ -183,13 +183,13 @@ function pendingDeployments(
   });
 }
 
-/** Exporter, alert rules, dashboards and, where asked for, who reads them. Restarts no node, and no kind that is absent stops it. */
+/** Exporter, alert rules, dashboards and, where requested, who reads them. Restarts no node, and no kind that is absent stops it. */
 export const monitoringLane: SearchLane = {
   name: "monitoring",
   rules: [prune, notYet, foreignSecret, awaitMaterial, keepObjects],
 };
 
-/** What the status says of monitoring; undefined where it is off. */
+/** Status of monitoring; undefined where it is off. */
 export function monitoringReport(seen: Seen): ClusterStatus["monitoring"] {
   const { cluster, monitoring, status } = seen;
   const settings = cluster.monitoring;

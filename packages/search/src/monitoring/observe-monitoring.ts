@@ -27,7 +27,6 @@ import { type PresentObject, presentObject } from "../present-object.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 import { type MonitoringKind, monitoringKindNames, monitoringKinds } from "./monitoring-kinds.ts";
 
-/** What is there of a cluster's monitoring. */
 export interface MonitoringSeen {
   /** Kinds of others that the API server serves. */
   readonly served: ReadonlySet<MonitoringKind>;
@@ -55,7 +54,7 @@ export const NO_MONITORING: MonitoringSeen = {
 
 /**
  * The declaration with the kind of stack that it comes to: where the author says nothing, an API of prometheus-operator means that
- * somebody else reads the figures, and otherwise the cluster gets a stack of its own.
+ * another Prometheus reads the metrics, and otherwise the cluster gets a stack of its own.
  */
 export function withStack(
   cluster: SearchCluster,
@@ -77,7 +76,7 @@ export function withStack(
   };
 }
 
-/** The declaration with where the operator runs, if it asks this cluster's Prometheus: a NetworkPolicy has to let it in. */
+/** The declaration with where the operator runs, if it queries this cluster's Prometheus: a NetworkPolicy has to let it in. */
 export function withQuerier(cluster: SearchCluster, operatorNamespace: string | undefined): SearchCluster {
   const { monitoring, pools } = cluster;
   if (monitoring === undefined || queriesOf(pools).length === 0) return cluster;
@@ -87,7 +86,7 @@ export function withQuerier(cluster: SearchCluster, operatorNamespace: string | 
   };
 }
 
-/** Not being allowed to look is the same as not being served: monitoring must not keep a cluster from anything. */
+/** A refused watch counts as not served: monitoring must not block a cluster. */
 function isServed(kind: MonitoringKind, ctx: Pick<Context, "follow">): boolean {
   try {
     return isKindServed(monitoringKinds[kind], ctx);
@@ -99,7 +98,7 @@ function isServed(kind: MonitoringKind, ctx: Pick<Context, "follow">): boolean {
 
 const builtIn: readonly Kind[] = [deployments, services, configMaps, secrets, networkPolicies];
 
-/** Looks for everything that bears the mark of the part: what is no longer wanted has to be found, too. */
+/** Finds everything with the label of the part: objects no longer needed have to be found, too. */
 export function observeMonitoring(
   object: Live<ClusterObject>,
   cluster: SearchCluster,

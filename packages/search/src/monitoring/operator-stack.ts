@@ -85,7 +85,7 @@ function prometheus(cluster: SearchCluster, { stack }: MonitoringSettings): Want
         automountServiceAccountToken: false,
         podMetadata: { labels: monitoringLabels(cluster, "prometheus") },
         ruleSelector: { matchLabels: monitoringLabels(cluster) },
-        // Selects nothing. Without any selector, prometheus-operator takes the whole configuration for somebody else's and writes none.
+        // Selects nothing. Without any selector, prometheus-operator takes the whole configuration for a foreign one and writes none.
         probeSelector: { matchLabels: monitoringLabels(cluster) },
         additionalScrapeConfigs: { name: names.scrape, key: keys.scrape },
         additionalAlertManagerConfigs: { name: names.scrape, key: keys.alertmanagers },

@@ -61,7 +61,7 @@ export function podDeployment(cluster: SearchCluster, request: PodRequest): Depl
     metadata: metadataOf(cluster, name),
     spec: {
       replicas: 1,
-      // A second one would write to the same volume, or show every figure twice.
+      // A second one would write to the same volume, or show every metric twice.
       strategy: { type: "Recreate" },
       selector: { matchLabels: labels },
       template: {

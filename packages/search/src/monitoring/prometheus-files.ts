@@ -71,7 +71,7 @@ export const stackCertificate = {
   ca: "/etc/monitoring-certificate/ca.crt",
 } as const;
 
-/** The file for `--web.config.file`. Prometheus and Alertmanager read the certificate anew for each connection: renewal restarts nobody. */
+/** The file for `--web.config.file`. Prometheus and Alertmanager read the certificate again for each connection: renewal restarts no one. */
 export const webFile: string = JSON.stringify(
   {
     tls_server_config: {
@@ -116,7 +116,7 @@ export function prometheusFiles(
   return { "prometheus.json": JSON.stringify(config, undefined, 2), "web.json": webFile };
 }
 
-/** Shows alerts and sends them to nobody. */
+/** Shows alerts and sends them to no one. */
 export const silentAlertmanager: string = JSON.stringify(
   {
     route: { receiver: "nobody", group_by: ["namespace", "cluster", "alertname"] },

@@ -12,7 +12,6 @@ interface MountedVolume {
   readonly isWritten?: boolean | undefined;
 }
 
-/** What each part of a stack mounts. */
 export const stackVolumes: Readonly<
   Record<StackPart, (cluster: SearchCluster, stack: StackSettings) => readonly MountedVolume[]>
 > = {
@@ -70,7 +69,7 @@ function scratch(name: string, path: string): MountedVolume {
   return { volume: { name, emptyDir: {} }, path, isWritten: true };
 }
 
-/** Grafana looks for each kind of file in a folder of its own. */
+/** Grafana reads each kind of file from a directory of its own. */
 function provisioning(name: string): JsonObject {
   const items = ["datasources", "dashboards"].map((each) => ({
     key: `${each}.yaml`,

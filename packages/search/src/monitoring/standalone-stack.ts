@@ -25,7 +25,6 @@ export function stackParts({ isGrafanaEnabled }: StackSettings): readonly StackP
   return ["prometheus", "alertmanager", ...(isGrafanaEnabled ? ["grafana" as const] : [])];
 }
 
-/** What pods of a stack read besides their own files. */
 export interface StackInputs {
   /** Versions of the Secrets that the spec names. */
   readonly followed: Readonly<Record<string, string>>;
@@ -86,7 +85,7 @@ function stackService(cluster: SearchCluster, part: StackPart): Service {
   };
 }
 
-/** Prometheus and Alertmanager ask nobody for a login: only pods of the stack, and the operator where it asks, reach them. Grafana does. */
+/** Prometheus and Alertmanager have no login: only pods of the stack, and the operator where it queries, reach them. Grafana has one. */
 function stackPolicy(cluster: SearchCluster, { stack }: MonitoringSettings, part: StackPart): NetworkPolicy {
   const own = { podSelector: { matchLabels: monitoringLabels(cluster) } };
   const querier =

@@ -41,8 +41,8 @@ function endRemoval(operation: Operation, seen: Seen): LaneVerdict {
 }
 
 /**
- * At the last step the place may be gone already although the store still has it. Shards that came back to a node which is on its way
- * out would leave the cluster with it, so the place is looked at live before anything is given back.
+ * At the last step the replica may be removed already although the store still has it. Shards that came back to a node that is being
+ * removed would be lost with it, so the StatefulSet is read live before anything is restored.
  */
 function withdrawsRemoval(operation: Operation, seen: Seen): LaneVerdict {
   const decision = withdraws(seen, operation);

@@ -29,7 +29,7 @@ const engineUnreachable: LaneRule = {
     if (engine.health.isKnown || isLicenseExpired(engine)) return undefined;
     return awaits(
       searchReasons.unreachable,
-      `No node of the cluster answers the operator: ${engine.health.why}.`,
+      `No node of the cluster responds to the operator: ${engine.health.why}.`,
       { actor: "engine", retryAfterMs: 10_000 },
     );
   },
@@ -65,7 +65,7 @@ const clusterRed: LaneRule = {
       : undefined,
 };
 
-/** Nodes go on with the version that they run. */
+/** Nodes continue with the version that they run. */
 const heldVersion: LaneRule = {
   name: "heldVersion",
   decide: ({ heldVersion: wanted, cluster }) =>
@@ -73,13 +73,13 @@ const heldVersion: LaneRule = {
       ? undefined
       : holds(
           searchReasons.notSupportedYet,
-          `The nodes run version ${cluster.version} and go on with it: the operator does not upgrade to ${wanted} yet. All other changes are carried out.`,
+          `The nodes run version ${cluster.version} and continue with it: the operator does not upgrade to ${wanted} yet. All other changes are carried out.`,
         ),
 };
 
 /**
  * Nodes that restart one at a time would not understand each other or their clients meanwhile, and users that come from files are made
- * only once: nodes go on with TLS as they were started.
+ * only once: nodes continue with TLS as they were started.
  */
 const heldTls: LaneRule = {
   name: "heldTls",
@@ -88,13 +88,13 @@ const heldTls: LaneRule = {
       ? undefined
       : holds(
           searchReasons.notSupportedYet,
-          `TLS of a cluster that has formed is not switched: spec.security.tls asks for ${wanted}, and the nodes go on as they were started. Set it back, or move the data to a new cluster by a snapshot. All other changes are carried out.`,
+          `TLS of a cluster that has formed is not switched: spec.security.tls requests ${wanted}, and the nodes continue as they were started. Set it back, or move the data to a new cluster by a snapshot. All other changes are carried out.`,
         ),
 };
 
 const complete: LaneRule = { name: "complete", decide: () => nothingToDo };
 
-/** What is begun while no operation is under way. */
+/** Operations that begin while none is in progress. */
 const withoutOperation: readonly LaneRule[] = [
   engineUnreachable,
   memberMissing,
@@ -111,7 +111,7 @@ const withoutOperation: readonly LaneRule[] = [
 ];
 
 /**
- * The one operation goes on before anything else is begun: two at a time are not possible. Where it ends, the next one is declared with
+ * The one operation continues before anything else is begun: two at a time are not possible. Where it ends, the next one is declared with
  * the same write of the status.
  */
 const continueOperation: LaneRule = {
@@ -131,7 +131,7 @@ const continueOperation: LaneRule = {
     );
     return {
       ...next,
-      // The next operation goes on under the name that the following reconciles give it.
+      // The next operation continues under the name that the following reconciles give it.
       ...(next.intent?.operation === undefined ? { rule } : {}),
       actions: [...decision.actions, ...next.actions],
       intent: { ...decision.intent, ...next.intent },

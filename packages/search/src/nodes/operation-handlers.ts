@@ -152,7 +152,7 @@ async function deleteLive(
   await deleteObject(context.ctx.client, kind, { namespace, name, uid, resourceVersion });
 }
 
-/** What a pool had besides its nodes; only objects that the cluster controls. */
+/** Objects of a pool besides its nodes; only those that the cluster controls. */
 async function deleteParts(
   { service, config }: ActionOf<"deletePool">,
   { ctx, cluster: { namespace, uid: owner } }: PerformContext,
@@ -185,15 +185,15 @@ export const operationHandlers: ActionHandlers<OperationAction["kind"]> = {
   deletePool,
 };
 
-/** What was read live, for the preconditions of the write. */
+/** Live reads, for the preconditions of the write. */
 interface Confirmed {
   readonly children: Children;
 }
 
 /**
- * Decides once more before something is destroyed: the same rules over the same kind of value, all of it read anew from the API server
+ * Decides once more before something is destroyed: the same rules over the same kind of value, all of it read again from the API server
  * and the engine. Only if they come to the same action is it done. A stale store, an edit in between, an engine that stopped
- * answering, a second operator: each changes the decision, and nothing is written.
+ * responding, a second operator: each changes the decision, and nothing is written.
  */
 async function confirm(
   action: DestructiveAction,

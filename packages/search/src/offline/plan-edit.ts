@@ -16,7 +16,7 @@ import { specIssues } from "../spec-issues.ts";
 import { type FollowedInputs, poolInputsHash } from "../workload/pool-inputs-hash.ts";
 import { officialHosts } from "../workload/workload-issues.ts";
 
-/** What an edit means for one pool. */
+/** Effect of an edit on one pool. */
 export interface PoolEdit {
   readonly pool: string;
   readonly change: "created" | "grows" | "unchanged" | "shrinks" | "removed";
@@ -31,13 +31,13 @@ export interface PoolEdit {
   readonly isStorageChanged: boolean;
 }
 
-/** What an edit would do. */
+/** Effect of an edit. */
 export interface EditPlan {
   /** While there is one, the operator changes nothing. */
   readonly issues: readonly SpecIssue[];
   /** Fields that have no effect. */
   readonly ignored: readonly string[];
-  /** What is allowed and may surprise, each a sentence. */
+  /** Allowed but surprising effects, each a sentence. */
   readonly warnings: readonly string[];
   readonly pools: readonly PoolEdit[];
   /** Nodes that are drained and removed, in this order, one at a time. */
@@ -60,12 +60,12 @@ export interface PoolScaling {
   readonly mode: "Recommend" | "Auto";
   readonly minReplicas: number;
   readonly maxReplicas: number;
-  /** Left out where there is no answer yet. */
+  /** Left out where there is no response yet. */
   readonly recommendation?: number | undefined;
   readonly limitedBy: readonly string[];
 }
 
-/** What Secrets hold is the same before and after: an edit of the declaration does not change them. */
+/** The content of Secrets is the same before and after: an edit of the spec does not change them. */
 const unchanged: FollowedInputs = { keystore: {}, volumes: {} };
 
 /**
@@ -135,7 +135,7 @@ function asRunning(
   };
 }
 
-/** What was decided stays decided: the status is that of the cluster, not of a file. */
+/** Decisions stay: the status is that of the cluster, not of a file. */
 function withStatus(
   { status: _ofTheFile, ...object }: Live<ClusterObject>,
   status: ClusterObject["status"],

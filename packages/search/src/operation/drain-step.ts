@@ -13,7 +13,6 @@ const sureAfterMs = 5_000;
 /** A drain that moves nothing for so long is given up for now. */
 const drainTimeoutMs = 15 * 60_000;
 
-/** What a drain reads. */
 export interface DrainState {
   readonly engine: EngineFacts;
   readonly state: DisruptionState;
@@ -49,7 +48,7 @@ function emptySince({ drainedAt }: Operation, now: Date): number {
 
 /**
  * How many copies the node holds, by the shard table and by its own statistics, whichever says more; undefined unless both are known.
- * An empty answer of one of them proves nothing. A node that is away holds what it holds, until every copy is complete elsewhere.
+ * An empty response of one of them proves nothing. A node that is down holds its copies until every copy is complete elsewhere.
  */
 export function shardsOn({ engine, state, node }: DrainState): number | undefined {
   if (!engine.shards.isKnown || !engine.nodeLoad.isKnown || !engine.nodes.isKnown) return undefined;

@@ -6,16 +6,15 @@ import { searchReasons } from "../reasons.ts";
 import type { SearchAction } from "../search-action.ts";
 import type { ClusterStatus, Seen } from "../seen.ts";
 
-/** The one operation that takes a node away. It is in the status before anything is done, and leaves it when all is undone. */
+/** The one operation that takes a node away. It is in the status before anything is done, and removed when all is undone. */
 export type Operation = NonNullable<ClusterStatus["operation"]>;
 
 /** Time for the status to be written and read back: what follows from an intent waits for it. */
 const nextReconcileMs = 20;
 
-/** While an operation goes on, samples of the engine and events of pods bring us back; this is the safety net. */
+/** While an operation continues, samples of the engine and events of pods bring us back; this is the safety net. */
 const observeAgainMs = 5_000;
 
-/** What an operation is declared with. */
 export type OperationSettings = Omit<Operation, "id" | "step" | "startedAt">;
 
 /** Declares an operation. Nothing is done yet: the next reconcile finds it in the status and begins. */
@@ -32,7 +31,7 @@ export function intends(operation: Operation): LaneVerdict {
   return { actions: [], outcome: waiting(why, nextReconcileMs), intent: { operation }, actor };
 }
 
-/** Somebody else acts next. The record says at which step. */
+/** Another client acts next. The record says at which step. */
 export function awaitsStep(
   operation: Operation,
   step: Operation["step"],
@@ -45,7 +44,7 @@ export function awaitsStep(
   return { ...decision, intent: { operation: next } };
 }
 
-/** How a step goes on. */
+/** How a step continues. */
 export interface StepOptions {
   readonly actions?: readonly SearchAction[] | undefined;
   readonly changes?: Partial<Operation> | undefined;
@@ -83,7 +82,7 @@ export function isUndone({ engine }: Pick<Seen, "engine">, { node }: Pick<Operat
   );
 }
 
-/** The spec no longer asks for it, or something speaks against it: undone, and gone. */
+/** The spec no longer requests it, or something speaks against it: undone, and removed. */
 export function withdraws(seen: Pick<Seen, "engine">, operation: Operation): LaneVerdict {
   if (isUndone(seen, operation)) return finishes(operation);
   return awaitsStep(operation, "Release", { actions: undoing(seen, operation) });
@@ -103,7 +102,7 @@ function reasonOf({ type, step }: Operation): string {
   return step === "Drain" ? searchReasons.draining : searchReasons.removing;
 }
 
-/** Who is waited for most of the time of a step; a status that followed every turn of it would be written for nobody. */
+/** Who is waited for most of the time of a step; a status that followed every turn of it would be written for no one. */
 const actors: Readonly<Record<Operation["step"], NonNullable<LaneVerdict["actor"]>>> = {
   Prepare: "operator",
   Drain: "engine",
@@ -118,11 +117,11 @@ const steps: Readonly<Record<Operation["step"], string>> = {
   Drain: "its shards are moved to other nodes",
   Vote: "its vote is given to another manager",
   Shrink: "its place is removed",
-  Await: "its pod is gone, and the cluster is awaited to be as before",
+  Await: "its pod is deleted, and the operator waits until the cluster is as before",
   Release: "what was changed in the engine is undone",
 };
 
-/** The same on every look of a step. */
+/** The same on every reconcile of a step. */
 function messageOf({ type, node, step, cause }: Operation): string {
   const verb = type === "Restart" ? "is restarted" : "is removed";
   return `${node} ${verb} (${cause}): ${steps[step]}.`;

@@ -4,10 +4,9 @@ import { type DisruptionState, listShards, unsettledBecause, upBesides } from ".
 import type { NodeFacts } from "../facts/node-facts.ts";
 import { quorumWithout } from "../facts/quorum-after.ts";
 
-/** What a check refuses, and why. */
 export interface Refusal {
   readonly check: CheckName;
-  /** For the user: names the object to look at. */
+  /** For the user: names the object to check. */
   readonly message: string;
 }
 
@@ -38,12 +37,12 @@ export function unknownFacts(
     return fact.isKnown ? [] : [`${name} (${fact.why})`];
   });
   if (unknown.length === 0) return undefined;
-  return { check: "factsKnown", message: `The engine has not told: ${unknown.join(", ")}` };
+  return { check: "factsKnown", message: `The engine has not reported: ${unknown.join(", ")}` };
 }
 
 /**
- * What speaks against restarting a node; empty where nothing does. Each check states the accident that it prevents. A node that is no
- * member takes nothing away from anybody: of it only the others and its own data matter.
+ * Reasons against restarting a node; empty where there are none. Each check states the accident that it prevents. A node that is no
+ * member takes nothing away: of it only the others and its own data matter.
  */
 export function restartRefusals(
   node: NodeFacts,
@@ -52,7 +51,7 @@ export function restartRefusals(
 ): readonly Refusal[] {
   const unknown = unknownFacts(state.engine);
   if (unknown !== undefined) return [unknown];
-  // A node that is emptied first has no shards to look at when it goes.
+  // A node that is emptied first has no shards when it is removed.
   const aboutShards = drains ? [] : [copiesElsewhere, ephemeralOnlyCopy, settled];
   const checks = node.isMember
     ? [noOtherDown, quorumSurvives, ...aboutShards, allocationOpen, electedLast]
@@ -62,11 +61,10 @@ export function restartRefusals(
     .filter(({ check }) => !(skippable.has(check) && state.skipped.has(check)));
 }
 
-/** What speaks against taking an empty node out of the cluster for good. */
 export function removalRefusals(node: NodeFacts, state: DisruptionState): readonly Refusal[] {
   const unknown = unknownFacts(state.engine, [...needed, "nodeLoad"]);
   if (unknown !== undefined) return [unknown];
-  // Another node that goes as well and was never started keeps nobody.
+  // Another node that goes as well and was never started keeps no one.
   const nodes = state.nodes.filter(({ isWanted, pod }) => isWanted || pod?.isPending === false);
   // A node that was killed while it was emptied comes back without shards: copies of its own are still being made elsewhere.
   const checks = [noOtherDown, quorumSurvives, ...(node.isData ? [settled] : [])];
@@ -75,7 +73,7 @@ export function removalRefusals(node: NodeFacts, state: DisruptionState): readon
     .filter(({ check }) => !(skippable.has(check) && state.skipped.has(check)));
 }
 
-/** Two nodes down at once: a shard with one replica would be away, or the quorum lost. */
+/** Two nodes down together: a shard with one replica would be away, or the quorum lost. */
 function noOtherDown({ name }: NodeFacts, { nodes }: DisruptionState): Refusal | undefined {
   const down = nodes.filter(
     (node) => node.name !== name && (node.isWanted || node.hasSlot || node.pod !== undefined) && !node.isUp,
@@ -88,7 +86,7 @@ function noOtherDown({ name }: NodeFacts, { nodes }: DisruptionState): Refusal |
   };
 }
 
-/** A cluster without a majority of its voters has no manager and serves nobody. */
+/** A cluster without a majority of its voters has no manager and serves no one. */
 function quorumSurvives(node: NodeFacts, state: DisruptionState): Refusal | undefined {
   const { coordination } = state.engine;
   if (!coordination.isKnown) return undefined;
@@ -99,7 +97,7 @@ function quorumSurvives(node: NodeFacts, state: DisruptionState): Refusal | unde
   };
 }
 
-/** Data that is replicated must not go away while the node is down. On the only data node nothing is, whatever indices ask for. */
+/** Data that is replicated must not go away while the node is down. On the only data node nothing is, whatever indices request. */
 function copiesElsewhere(node: NodeFacts, { copies, nodes }: DisruptionState): Refusal | undefined {
   if (!nodes.some(({ name, isData, isUp }) => isData && isUp && name !== node.name)) return undefined;
   const up = upBesides(node, nodes);
@@ -114,7 +112,6 @@ function copiesElsewhere(node: NodeFacts, { copies, nodes }: DisruptionState): R
   };
 }
 
-/** What is on an emptyDir is lost with its pod. */
 export function ephemeralOnlyCopy(
   node: NodeFacts,
   { copies, nodes }: Pick<DisruptionState, "copies" | "nodes">,
@@ -145,7 +142,7 @@ function allocationOpen(_node: NodeFacts, { engine }: DisruptionState): Refusal 
   if (value === undefined) return undefined;
   return {
     check: "allocationOpen",
-    message: `Somebody has set cluster.routing.allocation.enable to ${value}: reset it`,
+    message: `Another client has set cluster.routing.allocation.enable to ${value}: reset it`,
   };
 }
 
@@ -161,12 +158,11 @@ function some(names: ReadonlySet<string>, holds: (name: string) => boolean): boo
   return [...names].some(holds);
 }
 
-/** What a lane shows of its refusals. */
 export function refusalText(refusals: readonly Refusal[]): string {
   return refusals.map(({ check, message }) => `${check}: ${message}`).join("; ");
 }
 
-/** Whether facts are only missing, which passes by itself. */
+/** Whether facts are only missing, which passes on its own. */
 export function isUnknown(refusals: readonly Refusal[]): boolean {
   return refusals.some(({ check }) => check === "factsKnown");
 }

@@ -132,7 +132,7 @@ const keepPools: LaneRule = {
   },
 };
 
-/** Not stalled: everything else of the pool goes on. */
+/** Not stalled: everything else of the pool continues. */
 function keptStorage({ heldStorage }: Seen): Pick<LaneVerdict, "outcome" | "actor"> {
   if (heldStorage.length === 0) return { outcome: settled() };
   const why = { reason: searchReasons.notSupportedYet, message: heldStorageMessage(heldStorage) };

@@ -29,7 +29,7 @@ import { removalPrecheck } from "./removal-precheck.ts";
 /** A drain that was given up is tried again after so long, and then after twice as long. */
 const [firstRetryMs, longestRetryMs] = [10 * 60_000, 4 * 3_600_000];
 
-/** Goes on with a removal that is in the status. */
+/** Continues with a removal that is in the status. */
 export function continueRemoval(operation: Operation, seen: Seen, now: Date): LaneVerdict {
   const state = disruptionState(seen);
   const node = nodeNamed(state.nodes, operation.node);

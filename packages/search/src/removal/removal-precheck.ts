@@ -12,12 +12,12 @@ export type Precheck =
   | { readonly kind: "unknown"; readonly message: string }
   | { readonly kind: "refused"; readonly message: string };
 
-/** Engines move no shard to a node above the low watermark, 85 % unless somebody changed it; some room stays. */
+/** Engines move no shard to a node above the low watermark, 85 % by default; some room stays. */
 const fullestShare = 0.95 * 0.85;
 
 /**
  * Simulates the removal before anything is excluded: a drain that cannot end would leave the node excluded for ever. Facts that only data
- * nodes need are not asked of others.
+ * nodes need are not required of others.
  */
 export function removalPrecheck(
   node: NodeFacts,
@@ -110,5 +110,5 @@ function openForMoves({ engine: { settings } }: Pick<Seen, "engine">): string | 
   const value = settings.isKnown ? allocation.restrictedByOthers(settings.value) : undefined;
   return value === undefined
     ? undefined
-    : `somebody has set cluster.routing.allocation.enable to ${value}, so no shard can move: reset it`;
+    : `another client has set cluster.routing.allocation.enable to ${value}, so no shard can move: reset it`;
 }

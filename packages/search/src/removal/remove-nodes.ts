@@ -16,7 +16,7 @@ function surplusNode(nodes: readonly NodeFacts[]): NodeFacts | undefined {
   )[0];
 }
 
-/** Removes a node that the spec no longer asks for, if the rest can do without it. What cannot be is told by `removalRefused`. */
+/** Removes a node that the spec no longer requests, if the rest can do without it. Otherwise `removalRefused` reports it. */
 export const removeNodes: LaneRule = {
   name: "removeNodes",
   decide: (seen, now) => {
@@ -41,7 +41,7 @@ function removalOf(node: NodeFacts, seen: Seen): OperationSettings {
     pool: node.pool,
     node: node.name,
     podUid: node.pod?.uid ?? "",
-    cause: isScaled(node, seen) ? "auto-scaling" : "the spec does not ask for it any more",
+    cause: isScaled(node, seen) ? "auto-scaling" : "the spec no longer requests it",
     ...(claim === undefined ? {} : { claimUid: claim.uid }),
     ...(drains ? { drains } : {}),
     ...(node.isManager ? { movesVote: true } : {}),
@@ -70,7 +70,7 @@ function isPutOff({ status: { stalledDrain } }: Seen, now: Date): boolean {
 /** How full disks are changes with every sample, and does not bring a cluster back. */
 const refusedRecheckMs = 60_000;
 
-/** The last word of the lane: nodes stay although nobody wants them, and why. */
+/** The last word of the lane: nodes stay although no one wants them, and why. */
 export const removalRefused: LaneRule = {
   name: "removalRefused",
   decide: (seen, now) => {

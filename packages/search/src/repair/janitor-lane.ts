@@ -3,8 +3,8 @@ import { awaits, type LaneRule, nothingToDo, type SearchLane } from "../lane.ts"
 import { searchReasons } from "../reasons.ts";
 
 /**
- * Whatever an operation left in the engine although no operation is recorded any more, as after a restored backup of the API, is taken
- * out again. It is known by the marks that were written together with it; what has none belongs to others and stays.
+ * Settings that an operation left in the engine although no operation is recorded any more, as after a restored backup of the API, is taken
+ * out again. They are known by the keys that were written together with them; settings without keys belong to others and stay.
  */
 const leftover: LaneRule = {
   name: "leftover",

@@ -27,7 +27,7 @@ function missingNodes(seen: Seen, now: Date): readonly string[] {
   const isKnown = seen.engine.nodes.isKnown;
   // One sentence for all, which does not change with each pod that starts.
   if (!isKnown && nodes.some((node) => !wasMember(seen, node)))
-    return ["The engine has not told yet who is a member"];
+    return ["The engine has not reported its members yet"];
   const missing = nodes.filter((node) => (isKnown ? !node.isUp : !isRunning(node)));
   const [only, ...others] = missing;
   if (only?.isOutdated === true && others.length === 0 && isKnown) return [];
@@ -40,7 +40,6 @@ function missingNodes(seen: Seen, now: Date): readonly string[] {
 /** Nodes that start for the first time come up one by one: one sentence for all of them. */
 const newNodes = "New nodes have not joined yet";
 
-/** What the lane says while nothing is amiss but that. */
 export const newNodesMessage = `${newNodes}.`;
 
 /** After so long a node that is not ready is named. */
@@ -51,12 +50,12 @@ function isStarting({ pod }: NodeFacts, now: Date): boolean {
   return now.getTime() - (pod.unreadySinceMs ?? now.getTime()) < startTimeoutMs;
 }
 
-/** The status said of a node of this name that it was a member. */
+/** The status reported a node of this name as a member. */
 function wasReported({ status }: Seen, { name }: NodeFacts): boolean {
   return status.nodes?.some((reported) => reported.name === name && reported.member === true) === true;
 }
 
-/** The status said of this very pod that it is a member: of a cluster that is as declared the engine is not asked again. */
+/** The status reported this very pod as a member: of a cluster that is as declared the engine is not queried again. */
 function wasMember({ status }: Seen, { name, pod }: NodeFacts): boolean {
   const reported = status.nodes?.find((each) => each.name === name);
   return reported?.member === true && reported.podUid === pod?.uid;

@@ -19,12 +19,12 @@ export const quorumLost: LaneRule = {
     if (!isSure) return undefined;
     return refuses(
       searchReasons.quorumLost,
-      `The disks of ${String(lost.length)} of ${String(voters.length)} voting managers are gone (${lost.join(", ")}), and without a majority no manager is elected. Nothing is written: see "Quorum lost" in the troubleshooting guide.`,
+      `The disks of ${String(lost.length)} of ${String(voters.length)} voting managers are lost (${lost.join(", ")}), and without a majority no manager is elected. Nothing is written: see "Quorum lost" in the troubleshooting guide.`,
     );
   },
 };
 
-/** Who voted when that was last known, and whose disk is gone since. */
+/** Who voted when that was last known, and whose disk no longer exists since. */
 export interface LostVoters {
   readonly voters: readonly string[];
   readonly lost: readonly string[];

@@ -10,8 +10,8 @@ const unreadyTimeoutMs = 10 * 60_000;
 const mostCrashes = 3;
 
 /**
- * A pod that cannot run with what it was started with is replaced as soon as something else is declared: nobody is a member because of
- * it, so no health is asked for. Without this a bad configuration would block its own correction.
+ * A pod that cannot run with what it was started with is replaced as soon as something else is declared: no one is a member because of
+ * it, so no health is requested. Without this a bad configuration would block its own correction.
  */
 export const repairBroken: LaneRule = {
   name: "repairBroken",
@@ -35,7 +35,7 @@ export const repairBroken: LaneRule = {
   },
 };
 
-/** Outdated pods that will not run by themselves. One whose emptyDir may hold the only copy of something stays. */
+/** Outdated pods that will not run on their own. One whose emptyDir may hold the only copy of something stays. */
 function brokenNodes(seen: NodeState, now: Date): readonly NodeFacts[] {
   const state = disruptionState(seen);
   return state.nodes.filter((node) => {

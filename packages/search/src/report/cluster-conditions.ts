@@ -16,7 +16,6 @@ export const conditionTypes = [
   "MonitoringReady",
 ] as const;
 
-/** What the cluster's conditions say. */
 export function clusterConditions(
   seen: Seen,
   decisions: readonly LaneDecision[],
@@ -52,7 +51,7 @@ function availability({ engine, status }: Seen): ConditionUpdate {
       searchReasons.licenseExpired,
       "The engine tells no health: its license has expired.",
     );
-  if (!engine.health.isKnown) return say("False", "Unreachable", "No node answers the operator.");
+  if (!engine.health.isKnown) return say("False", "Unreachable", "No node responds to the operator.");
   if (engine.health.value.status === "red") return say("False", "ClusterRed", "Primary shards are missing.");
   return say("True", "Serving", "The cluster has a manager and all primary shards.");
 }

@@ -16,7 +16,7 @@ import type { ClusterStatus, Seen } from "../seen.ts";
 import { healthDuring, nodeReports, type OperatedNode, operatedNode, poolReports } from "./node-reports.ts";
 import { whileStarting } from "./while-starting.ts";
 
-/** The whole status: what was decided, and what is seen. Nothing in it changes by itself. */
+/** The whole status: what was decided, and what is seen. Nothing in it changes on its own. */
 export function clusterReport(
   seen: Seen,
   decisions: readonly LaneDecision[],
@@ -55,7 +55,7 @@ function defined(status: Partial<Record<keyof ClusterStatus, unknown>>): Partial
   return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
 }
 
-/** What was decided once and holds until a lane says otherwise. */
+/** Decisions that hold until a lane changes them. */
 function keptOf({ status }: Seen, decisions: readonly LaneDecision[]): StatusIntent {
   const { bootstrap, clusterUuid, autoscaling } = decisions.reduce<StatusIntent>(
     (all, { intent }) => ({ ...all, ...intent }),
@@ -80,7 +80,7 @@ export const laneRecords: Readonly<Record<string, (status: StatusIntent) => Stat
   clusterSettings: ({ clusterSettings = [] }) => (clusterSettings.length === 0 ? {} : { clusterSettings }),
 };
 
-/** Values that asked for a restart: pods made from now on have them, whether the annotations stay or not. */
+/** Values that requested a restart: pods made from now on have them, whether the annotations stay or not. */
 function restartedOf({ cluster: { requests } }: Seen): ClusterStatus["restarted"] {
   const all = [
     ...(requests.restart === undefined ? [] : [{ scope: allPools, value: requests.restart }]),
@@ -157,7 +157,7 @@ function certificatesOf(seen: Seen): NonNullable<ClusterStatus["certificates"]> 
   };
 }
 
-/** Which certificates all nodes were seen with, and who is not seen with the present ones. A node that does not say stays as it was told. */
+/** Which certificates all nodes were seen with, and which are not seen with the present ones. A node without a report stays as it was reported. */
 function servedReport(seen: Seen): Pick<NonNullable<ClusterStatus["certificates"]>, "served" | "staleNodes"> {
   const { served, staleNodes = [] } = seen.status.certificates ?? {};
   const certificates = needsServedCertificates(seen) ? servedCertificates(seen) : undefined;
@@ -186,7 +186,7 @@ function accessOf({ cluster }: Seen): NonNullable<ClusterStatus["access"]> {
   };
 }
 
-/** What licensing needs to know: versions and TLS. */
+/** Facts for licensing: versions and TLS. */
 function engineOf({ cluster, engine, status }: Seen): NonNullable<ClusterStatus["engine"]> {
   const versions = engine.nodes.isKnown
     ? engine.nodes.value.map(({ version }) => version).toSorted(byVersion)

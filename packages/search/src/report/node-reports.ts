@@ -85,7 +85,7 @@ function awayIdentity({ podUid, pvcUid, voter }: Partial<NodeReport>): Partial<N
   };
 }
 
-/** What was known when the engine last told; why it is outdated is told anew each time. */
+/** The last known state; why it is outdated is reported each time. */
 function reportedBefore(status: Seen["status"], name: string): Partial<NodeReport> | undefined {
   const before = status.nodes?.find((node) => node.name === name);
   if (before?.voter === undefined) return undefined;
@@ -115,7 +115,7 @@ export function poolReports(seen: Seen, { away }: OperatedNode): PoolReport[] {
     const own = pods.filter(({ pool }) => pool === component);
     const present = statefulSets.get(component)?.spec.replicas ?? 0;
     const desired = cluster.pools.find(({ name }) => name === component)?.replicas ?? 0;
-    // Until it has formed, pods that come up one by one decide nothing and would be written with each: they are told once all are ready.
+    // Until it has formed, pods that come up one by one decide nothing and would be written with each: they are reported once all are ready.
     const isReported = isFormed || (own.length >= desired && own.every(({ isReady }) => isReady));
     return {
       component,
@@ -132,9 +132,8 @@ export function poolReports(seen: Seen, { away }: OperatedNode): PoolReport[] {
   });
 }
 
-/** What the open operation makes of the report. */
 export interface OperatedNode {
-  /** The node that we took down. It counts as away from then until the operation ends: users wait for its end, not for each look at it. */
+  /** The node that we took down. It counts as away from then until the operation ends: users wait for its end, not for each sample. */
   readonly away: string | undefined;
   /** The operation is at the step that the status names already. */
   readonly isSameStep: boolean;
@@ -155,7 +154,7 @@ export function operatedNode(
 
 const healths: readonly string[] = ["green", "yellow", "red", "unknown"];
 
-/** During a step what gets worse is said at once, and what gets better with the next step: copies come back one by one. */
+/** During a step a worse health is reported immediately, and a better one with the next step: copies come back one by one. */
 export function healthDuring(
   { isSameStep }: OperatedNode,
   { before, now }: { readonly before: string | undefined; readonly now: string },

@@ -6,7 +6,7 @@ type Report = Partial<ClusterStatus>;
 
 /**
  * Nodes that start for the first time join one by one. Who has joined is reported with what else there is to say: when all have, or when
- * one takes so long that it is named. What gets worse meanwhile is reported at once.
+ * one takes so long that it is named. What gets worse meanwhile is reported immediately.
  */
 export function whileStarting(
   { status }: Pick<Seen, "status">,
@@ -25,7 +25,7 @@ export function whileStarting(
   };
 }
 
-/** The lane says that nodes start, and has said so before. */
+/** The lane reports that nodes start, and has reported it before. */
 function isStillStarting({ blockers = [] }: Report, decisions: readonly LaneDecision[]): boolean {
   const decision = decisions.find(({ lane }) => lane === "nodes");
   if (decision?.outcome.kind !== "waiting") return false;

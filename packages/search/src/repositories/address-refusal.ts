@@ -1,6 +1,6 @@
 import { printable } from "@quartermaster/runtime";
 
-/** Where the makers of object stores serve them: what operators allow by default. Nobody else is reached by a repository of type url. */
+/** Where the makers of object stores serve them: what operators allow by default. No one else is reached by a repository of type url. */
 export const objectStoreHosts: readonly string[] = [
   "*.amazonaws.com",
   "*.amazonaws.com.cn",
@@ -33,7 +33,7 @@ export function addressRefusal(address: string, allowed: readonly string[]): str
   return `${shown(host)} ${what} not among the hosts that --snapshot-hosts of the operator allows (${listed(allowed)})`;
 }
 
-/** What the engine's own list has to say so that nobody gets around ours through the engine's API. */
+/** The engine's own list, so that no client can bypass ours through the engine's API. */
 export function urlPatterns(allowed: readonly string[]): readonly string[] {
   return allowed
     .flatMap((entry) => entryOf(entry) ?? [])

@@ -7,8 +7,8 @@ import type { ActionOf } from "../search-action.ts";
 import { planRepositories } from "./repositories-lane.ts";
 
 /**
- * Registers, tries out and deregisters, each by itself: one that the engine refuses keeps none of the others back. Decided once more by
- * what cluster and engine say now; what is not decided the same way again is left to the next look.
+ * Registers, tries out and deregisters, each on its own: one that the engine refuses keeps none of the others back. Decided once more by
+ * what cluster and engine say now; what is not decided the same way again waits for the next reconcile.
  */
 export async function keepRepositories(
   action: ActionOf<"keepRepositories">,
@@ -39,7 +39,7 @@ export async function keepRepositories(
   await each(action.drop, plan.drop, async (name) => {
     await engine.deleteRepository(name);
   });
-  // What is there by now, because our last answer was lost, need not be written again.
+  // An entry that exists by now, because our last response was lost, need not be written again.
   const missing = action.put.filter((name) => plan.put.includes(name));
   await each(missing, plan.put, async (name) => {
     const settings = cluster.repositories.find((repository) => repository.name === name);
@@ -70,7 +70,7 @@ interface Refusal {
   readonly type: string;
 }
 
-/** Only what the engine says of the repository; its own words may quote an answer of the address behind it. */
+/** Only what the engine says of the repository; its own words may quote a response of the address behind it. */
 function refusalOf(name: string, error: unknown): Refusal {
   if (error instanceof EngineError && error.code === "invalid")
     return { name, type: error.type ?? `HTTP ${String(error.status ?? 0)}` };
@@ -85,7 +85,7 @@ function listed(refusals: readonly Refusal[]): string {
 }
 
 function unusable(refusals: readonly Refusal[]): string {
-  return `Nodes cannot use these snapshot repositories: ${listed(refusals)}. Ask the engine why by POST _snapshot/<name>/_verify.`;
+  return `Nodes cannot use these snapshot repositories: ${listed(refusals)}. To see the reason, use POST _snapshot/<name>/_verify.`;
 }
 
 function refusedText(refusals: readonly Refusal[]): string {

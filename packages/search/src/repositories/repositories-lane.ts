@@ -17,7 +17,7 @@ export const repositoriesLane: SearchLane = entriesLane({
   lane: "repositories",
   rule: "keepRepositories",
   pendingReason: searchReasons.repositoriesPending,
-  unknownMessage: "The engine has not told yet which snapshot repositories it has.",
+  unknownMessage: "The engine has not reported its snapshot repositories yet.",
   pendingMessage: ({ cluster }) => {
     const names = cluster.repositories.map(({ name }) => name);
     return names.length === 0
@@ -43,16 +43,16 @@ export const repositoriesLane: SearchLane = entriesLane({
   left: (name) => ({
     reason: "RepositoryLeft",
     action: "DeregisterRepository",
-    note: `Repository ${name} is no longer declared, but was changed by somebody else: it stays registered.`,
+    note: `Repository ${name} is no longer declared, but was changed by another client: it stays registered.`,
   }),
 });
 
-/** A repository of somebody else holds their snapshots: it is never overwritten. */
+/** A repository of another client holds their snapshots: it is never overwritten. */
 const policy: EntryPolicy = { overwritesForeign: false, isVerified: true, mostRecords: 128 };
 
 type Known = Pick<Seen, "cluster"> & { readonly status: Partial<ClusterStatus> };
 
-/** What becomes of the repositories that are there. Pure: asked again with live reads before anything is written. */
+/** Plan for the present repositories. Pure: decided again with live reads before anything is written. */
 export function planRepositories(known: Known, present: readonly EngineRepository[]): EntryPlan {
   const { cluster, status } = known;
   const digests = digestsOf(status.clusterUuid);
@@ -66,14 +66,14 @@ export function planRepositories(known: Known, present: readonly EngineRepositor
   );
 }
 
-/** Whether the engine has to be asked for its repositories. */
+/** Whether the engine has to be queried for its repositories. */
 export function needsRepositories({ cluster, status }: Known): boolean {
   if (status.clusterUuid === undefined || cluster.isPaused) return false;
   const wanted = digestsOf(status.clusterUuid)(cluster.repositories);
   return !isEntriesDone({ wanted, recorded: status.repositories ?? [] }, policy);
 }
 
-/** A cluster that was founded anew has none of what was registered before. */
+/** A cluster that was founded again has none of what was registered before. */
 function digestsOf(
   uuid: string | undefined,
 ): (repositories: readonly EngineRepository[]) => ReadonlyMap<string, string> {

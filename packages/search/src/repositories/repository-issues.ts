@@ -7,7 +7,6 @@ import { readSettings } from "../model/read-settings.ts";
 import type { RepositorySpec, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
 import { addressRefusal, objectStoreHosts } from "./address-refusal.ts";
 
-/** What the operator allows. */
 export interface RepositoryPolicy {
   /** Hosts that engines may be led to by repositories (default: object stores, and none for type url). */
   readonly snapshotHosts?: readonly string[] | undefined;
@@ -68,7 +67,7 @@ function secretIssues({ settings }: RepositorySpec, path: string): readonly Spec
     );
 }
 
-/** Folders that every node opens to snapshots. */
+/** Directories that every node opens to snapshots. */
 function repositoryDirectories({ config, pools }: SearchCluster): readonly string[] {
   const own = pools.map((pool) => directoriesIn(config, pool.config));
   return (own[0] ?? []).filter((directory) => own.every((directories) => directories.includes(directory)));
@@ -93,10 +92,10 @@ function fileIssues(
   const location = settings["location"];
   const at = `${path}.settings.location`;
   if (location === undefined || location === "")
-    return [invalid(at, "is missing: write a folder below path.repo")];
+    return [invalid(at, "is missing: write a directory below path.repo")];
   const [first] = directories;
   if (first === undefined)
-    return [refused(at, "needs a folder that every node has: set path.repo in general.additionalConfig")];
+    return [refused(at, "needs a directory that every node has: set path.repo in general.additionalConfig")];
   const full = posix.resolve(first, location);
   if (
     directories.some((directory) => full === directory || full.startsWith(`${directory.replace(/\/$/, "")}/`))

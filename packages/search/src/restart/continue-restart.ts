@@ -23,7 +23,7 @@ import type { Seen } from "../seen.ts";
 /** For so long allocation stays frozen while a pod does not come back; then its copies are rebuilt elsewhere. */
 const backTimeoutMs = 5 * 60_000;
 
-/** Goes on with a restart that is in the status. What is next is read from the world, never from what we believe to have done. */
+/** Continues with a restart that is in the status. The next step follows from the observed state, never from what we believe to have done. */
 export function continueRestart(operation: Operation, seen: Seen, now: Date): LaneVerdict {
   const state = disruptionState(seen);
   const node = nodeNamed(state.nodes, operation.node);
@@ -86,14 +86,14 @@ function withoutDrain({ drains: _drains, drainedAt: _drainedAt, ...operation }: 
 function moveVote(operation: Operation, { state, node, seen }: Subject): LaneVerdict | undefined {
   const outcome = quorumWithout(node, state);
   if (outcome !== "survivesIfMoved") return undefined;
-  // The record comes first: an exclusion that no record names would be nobody's.
+  // The record comes first: an exclusion that no record names would be no one's.
   if (operation.movesVote !== true) return withdraws(seen, operation);
   return awaitsStep(operation, "Vote", {
     actions: [{ kind: "excludeVote", node: node.name }],
   });
 }
 
-/** Indices without replicas are away while the node is; somebody should know. */
+/** Indices without replicas are unavailable while the node is down; the user should know. */
 function unreplicated({ name }: NodeFacts, { copies }: DisruptionState): readonly SearchAction[] {
   const alone = copies.filter(({ count, heldBy }) => count === 1 && heldBy.has(name));
   if (alone.length === 0) return [];
@@ -127,13 +127,13 @@ function afterRestart(operation: Operation, { seen, state, node }: Deleted, now:
   return restarted(operation);
 }
 
-/** A node that nobody asks for any more, and that does not come back, keeps nobody waiting: it may be the reason why it is to go. */
+/** A node that no one requests any more, and that does not come back, keeps no one waiting: it may be the reason why it is to go. */
 function isGivenUp({ awaitingSince = "" }: Operation, { isWanted, hasSlot }: NodeFacts, now: Date): boolean {
   const isLate = now.getTime() - Date.parse(awaitingSince) >= backTimeoutMs;
   return !hasSlot || (!isWanted && isLate);
 }
 
-/** After the pod is gone: until its successor is up, and what was changed for it is undone. Undefined when both are so. */
+/** After the pod no longer exists: until its successor is up, and what was changed for it is undone. Undefined when both are so. */
 export function awaitBack(
   operation: Operation,
   { seen, isBack }: { readonly seen: Seen; readonly isBack: boolean },

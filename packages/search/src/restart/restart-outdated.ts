@@ -43,7 +43,6 @@ export const restartOutdated: LaneRule = {
   },
 };
 
-/** What the order of a roll depends on. */
 export type RestartNode = Pick<
   NodeFacts,
   | "name"
@@ -58,7 +57,7 @@ export type RestartNode = Pick<
   | "tiers"
 > & { readonly pod: { readonly isTerminating: boolean } | undefined };
 
-/** A declared node as it is when all is well, for those who ask before there is a cluster. */
+/** A declared node as it is when all is well, for callers before there is a cluster. */
 export function upNode({
   roles,
   ...node
@@ -78,7 +77,7 @@ export function upNode({
 
 /**
  * Outdated pods in the order in which they restart: those that do not run anyway, then nodes without data, data nodes from the coldest
- * tier to the hottest, managers, and the elected one last. The highest ordinal first. A node that the spec no longer asks for is among
+ * tier to the hottest, managers, and the elected one last. The highest ordinal first. A node that the spec no longer requests is among
  * them: while its removal is refused it serves like any other.
  */
 export function restartOrder<Node extends RestartNode>(nodes: readonly Node[]): readonly Node[] {

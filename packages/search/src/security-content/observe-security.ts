@@ -9,13 +9,12 @@ import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.t
 import type { PodFacts } from "../seen.ts";
 import { readSecurityFiles } from "./read-security-files.ts";
 
-/** What is known of the security plugin's content. */
 export interface SecuritySeen {
   /** Whether the index with users and roles is there, with every document. */
   readonly hasIndex: Fact<boolean>;
   /** Nodes that serve clients: the content has reached them. */
   readonly serving: ReadonlySet<string>;
-  /** What the author's files say; undefined without such a Secret. */
+  /** Content of the author's files; undefined without such a Secret. */
   readonly files: ReadFiles | undefined;
   readonly applied: AppliedContent;
 }
@@ -29,7 +28,7 @@ export interface ReadFiles {
   readonly isMissing?: true;
 }
 
-/** What was applied last; kept in a Secret, because an engine gives no hashes back. */
+/** The last applied content; kept in a Secret, because an engine returns no hashes. */
 export interface AppliedContent {
   /** Digest of each entity by `<type>/<name>`. */
   readonly entities: Readonly<Record<string, string>>;
@@ -47,7 +46,6 @@ export function appliedName({ name }: Pick<SearchCluster, "name">): string {
   return `${name}-security-applied`;
 }
 
-/** What observing the security content needs. */
 export interface SecurityQuery {
   readonly cluster: SearchCluster;
   readonly ctx: Context;
@@ -61,7 +59,7 @@ export function observeSecurity(question: SecurityQuery): SecuritySeen {
   const applied = appliedIn(cluster, ctx);
   return {
     hasIndex: indexFact(question, applied),
-    // The readiness probe asks the plugin itself.
+    // The readiness probe queries the plugin itself.
     serving: new Set(podList.flatMap((pod) => (pod.isReady ? [pod.name] : []))),
     files: filesOf(cluster, ctx),
     applied,
@@ -88,7 +86,7 @@ function appliedIn(cluster: SearchCluster, ctx: Context): AppliedContent {
 /** Once it was initialized by us the index is there; until then the engine says so. */
 function indexFact({ cluster, engine, podList }: SecurityQuery, { entities }: AppliedContent): Fact<boolean> {
   if (Object.keys(entities).length > 0) return { isKnown: true, value: true, atMs: 0 };
-  // Nodes answer nobody before, and only an administrator by certificate may look at the index.
+  // Nodes refuse all requests before, and only an administrator by certificate may read the index.
   if (isPlainOpenSearch(cluster) && podList.some(({ isReady }) => isReady))
     return { isKnown: true, value: true, atMs: 0 };
   return engine.securityIndex;

@@ -40,7 +40,7 @@ export function readSecurityFiles(data: SecretData): ReadFiles {
   return read;
 }
 
-/** What was used longest ago goes first. */
+/** The least recently used entry is dropped first. */
 function keep(data: SecretData, read: ReadFiles): void {
   known.delete(data);
   known.set(data, read);

@@ -16,7 +16,7 @@ const fileNames: Readonly<Record<keyof SecurityDocuments, string>> = {
   tenants: "tenants.yml",
 };
 
-/** What nodes make their first users and roles from, under the plugin's own names. Nothing is reserved: the operator has to change it later. */
+/** Files for the first users and roles of nodes, under the plugin's own names. Nothing is reserved: the operator has to change it later. */
 export function securityFiles(cluster: SearchCluster, documents: SecurityDocuments): Secret {
   const files = Object.entries(documents).map(([type, entries]): readonly [string, string] => [
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- keys of the documents

@@ -30,7 +30,7 @@ async function initSecurity({ documents }: ActionOf<"initSecurity">, context: Pe
   await record(context, (before) => ({ ...before, entities: { ...before.entities, ...entities } }));
 }
 
-/** Indices with other settings than the plugin's own, and a template of somebody else for them, are the author's choice. */
+/** Indices with other settings than the plugin's own, and a template of another client for them, are the author's choice. */
 async function fitAuditIndex(_action: ActionOf<"fitAuditIndex">, context: PerformContext): Promise<void> {
   const { prefix, pattern, template } = auditIndex;
   const engine = context.engine();
@@ -75,7 +75,7 @@ async function putEntities({ entities }: ActionOf<"putEntities">, context: Perfo
   });
 }
 
-/** What the engine said against it; undefined when it was taken. Failures that may pass throw. */
+/** The engine's refusal; undefined when it was accepted. Failures that may pass throw. */
 async function putEntity(entity: WantedEntity, { engine }: PerformContext): Promise<string | undefined> {
   const { type, name, body } = entity;
   try {
@@ -88,7 +88,7 @@ async function putEntity(entity: WantedEntity, { engine }: PerformContext): Prom
   }
 }
 
-/** Once per version of the password: a look that lags behind asks again, and a second hash would be another one. */
+/** Once per version of the password: a reconcile that lags behind queries again, and a second hash would be another one. */
 async function hashPassword(
   { username, password, from }: ActionOf<"hashPassword">,
   context: PerformContext,
@@ -101,7 +101,7 @@ async function hashPassword(
   await record(context, (before) => ({ ...before, hashes: { ...before.hashes, [username]: made } }));
 }
 
-/** Deletes what is still as we wrote it; what somebody has changed since is theirs and stays. */
+/** Deletes an entity that is still as we wrote it; one that another client has changed since stays. */
 async function deleteEntity(
   { type, name }: ActionOf<"deleteEntity">,
   context: PerformContext,

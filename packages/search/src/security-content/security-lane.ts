@@ -171,7 +171,7 @@ const awaitServing: LaneRule = {
   },
 };
 
-/** What changed in our set since it was applied; what was never in it belongs to others and stays. */
+/** Changes in our set since it was applied; other entities belong to others and stay. */
 const mergeEntities: LaneRule = {
   name: "mergeEntities",
   decide: (seen) => {
@@ -203,7 +203,7 @@ function dropEntity(key: string): SearchAction {
   return { kind: "deleteEntity", type: type as SecurityEntityType, name: name.join("/") };
 }
 
-/** One data node would stay yellow for ever: the plugin asks for a replica that has no place. */
+/** One data node would stay yellow for ever: the plugin requests a replica that has no place. */
 const fitAuditIndex: LaneRule = {
   name: "fitAuditIndex",
   decide: ({ cluster, security: { applied } }) =>

@@ -36,7 +36,7 @@ const basicAuth: JsonObject = {
 };
 
 /**
- * Everything that the security plugin starts with: the author's files, and the administrator. No other user exists, and nobody is let
+ * Everything that the security plugin starts with: the author's files, and the administrator. No other user exists, and no one is let
  * in without a name.
  */
 export function wantedContent(
@@ -66,22 +66,22 @@ export function wantedContent(
 /** Whom we make. */
 export interface OwnUsers {
   readonly admin: OwnUser;
-  /** What Dashboards logs in with; undefined where there is none, or the author names another. */
+  /** User of Dashboards; undefined where there is none, or the author names another. */
   readonly dashboards: OwnUser | undefined;
-  /** What the exporter logs in with; undefined where there is none, or the author names another. */
+  /** User of the exporter; undefined where there is none, or the author names another. */
   readonly monitoring?: OwnUser | undefined;
   /** Where no certificate can prove who the operator is. */
   readonly operator: OwnUser | undefined;
 }
 
-/** Reads alone, and of no document: figures of the cluster, and which snapshots there are. */
+/** Reads alone, and of no document: metrics of the cluster, and which snapshots there are. */
 const readsMetrics: JsonObject = {
-  description: "Figures for monitoring",
+  description: "Metrics for monitoring",
   cluster_permissions: ["cluster:monitor/*", "cluster:admin/repository/get", "cluster:admin/snapshot/get"],
 };
 
 function monitoringEntry({ hash }: OwnUser): JsonObject {
-  return { reserved: true, description: "Exporter of figures", hash };
+  return { reserved: true, description: "Exporter of metrics", hash };
 }
 
 function operatorEntry({ hash }: OwnUser): JsonObject {
@@ -152,7 +152,6 @@ export function entityKey({ type, name }: Pick<WantedEntity, "type" | "name">): 
   return `${type}/${name}`;
 }
 
-/** What the record says once all of these are applied. */
 export function digestsOf(entities: readonly WantedEntity[]): Readonly<Record<string, string>> {
   return Object.fromEntries(entities.map((entity) => [entityKey(entity), digestOf(entity.body)]));
 }

@@ -5,19 +5,17 @@ import { isManagerPool, type NodePool, type SearchCluster } from "../model/searc
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What selects all pods of a cluster. */
 export function clusterLabels(cluster: Pick<SearchCluster, "distribution" | "version" | "name">): Labels {
   const { engine, labelPrefix } = podDialect(cluster);
   return { [`${labelPrefix}/${engine}-cluster`]: cluster.name };
 }
 
-/** What selects the pods of a pool. A StatefulSet's selector cannot be changed: neither can this. */
+/** Labels that select the pods of a pool. A StatefulSet's selector cannot be changed: neither can this. */
 export function poolLabels(cluster: SearchCluster, pool: Pick<NodePool, "name">): Labels {
   const { engine, labelPrefix } = podDialect(cluster);
   return { ...clusterLabels(cluster), [`${labelPrefix}/${engine}-nodepool`]: pool.name };
 }
 
-/** What selects the pods that may become manager, of whichever pool. */
 export function managerLabels(cluster: SearchCluster): Labels {
   return { ...clusterLabels(cluster), [managerLabel]: "true" };
 }

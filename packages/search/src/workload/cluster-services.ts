@@ -24,7 +24,7 @@ function clientService(cluster: SearchCluster): Service {
   });
 }
 
-/** Nodes find the managers here before there is a cluster, so nobody can be ready yet. */
+/** Nodes find the managers here before there is a cluster, so no one can be ready yet. */
 function discoveryService(cluster: SearchCluster): Service {
   return service(cluster, clusterNames(cluster).discoveryService, {
     clusterIP: "None",

@@ -33,7 +33,7 @@ export const cookieKey = "cookie";
 /** Port that it serves. */
 export const dashboardsPort = 5601;
 
-/** What selects its pods. They have no label of the engine's: the Service for clients must not find them. */
+/** Labels that select its pods. They have no label of the engine's: the Service for clients must not find them. */
 export function dashboardsLabels({ name }: Pick<SearchCluster, "name">): Readonly<Record<string, string>> {
   return { "search.quartermaster.dev/dashboards": name };
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, textOf, withoutFields } from "@quarterma
 
 import type { PodSettings } from "../model/search-cluster.ts";
 
-/** What an author wishes for the pods of a pool: the cluster's wishes, and above them the pool's. */
+/** An author's settings for the pods of a pool: the cluster's, and above them the pool's. */
 export function mergeSettings(cluster: PodSettings, pool: PodSettings): PodSettings {
   const command = pool.command ?? cluster.command;
   return {
@@ -20,7 +20,7 @@ export function mergeSettings(cluster: PodSettings, pool: PodSettings): PodSetti
 
 /**
  * Ours with an author's fields above them: objects field by field, lists of named items by name, everything else replaced. A probe with
- * a way of its own to ask loses ours.
+ * a handler of its own replaces ours.
  */
 export function mergeFields(ours: JsonObject, theirs: JsonObject): JsonObject {
   const merged = Object.entries(theirs).map(([key, value]) => [key, mergeValue(ours[key], value)] as const);

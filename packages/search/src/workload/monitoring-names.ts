@@ -44,10 +44,9 @@ export function monitoringNames({ name }: Pick<SearchCluster, "name">): Monitori
 /** The account that the exporter logs in with, unless the author names another. */
 export const monitoringUser = "quartermaster-monitoring";
 
-/** What it may do at OpenSearch. */
 export const monitoringRole = "quartermaster_monitoring";
 
-/** What selects pods that monitor the cluster. They have no label of the engine's: the Service for clients must not find them. */
+/** Labels that select pods that monitor the cluster. They have no label of the engine's: the Service for clients must not find them. */
 export function monitoringLabels(
   { name }: Pick<SearchCluster, "name">,
   part?: "exporter" | StackPart,

@@ -12,7 +12,7 @@ import { poolVolumes, type PoolVolumes } from "./pool-volumes.ts";
 import { prepareCommand, prepareContainer } from "./prepare.ts";
 
 /**
- * The pods of a pool. They meet the restricted profile with a read-only root, unless the author asks for more; what the author says of
+ * The pods of a pool. They meet the restricted profile with a read-only root, unless the author requests more; what the author says of
  * pods is laid over ours, except for volumes and containers of ours.
  */
 export function poolPod(cluster: SearchCluster, pool: NodePool, inputsHash: string): PodTemplate {
@@ -89,7 +89,7 @@ function prepare(cluster: SearchCluster, pool: NodePool, { prepareMounts }: Pool
     command: prepareCommand(cluster, { allowsMmap }),
     securityContext: containerSecurity,
     volumeMounts: prepareMounts,
-    // The same as the engine's, which runs later: the pod asks for no more, and a quota finds them in every container.
+    // The same as the engine's, which runs later: the pod requests no more, and a quota finds them in every container.
     ...(pool.resources === undefined ? {} : { resources: pool.resources }),
   };
 }
@@ -160,7 +160,7 @@ function probes(cluster: SearchCluster): JsonObject {
   };
 }
 
-/** Only where the author asks for it: it breaks the restricted profile. */
+/** Only where the author requests it: it breaks the restricted profile. */
 function maxMapCountContainer(cluster: SearchCluster): JsonObject {
   return {
     name: "set-max-map-count",

@@ -6,7 +6,6 @@ import { poolLabels } from "./cluster-labels.ts";
 import { poolPod } from "./pool-pod.ts";
 import { dataVolume } from "./pool-volumes.ts";
 
-/** What decides about a StatefulSet besides the spec. */
 export interface StatefulSetChoice {
   /** `poolInputsHash`; stamped on the pods. */
   readonly inputsHash: string;
@@ -15,8 +14,8 @@ export interface StatefulSetChoice {
 }
 
 /**
- * The StatefulSet of a pool. All pods start at once: managers that wait for each other in order never form a cluster. Pods change only
- * when somebody deletes them, which lanes do one at a time and after their checks.
+ * The StatefulSet of a pool. All pods start together: managers that wait for each other in order never form a cluster. Pods change only
+ * when they are deleted, which lanes do one at a time and after their checks.
  */
 export function poolStatefulSet(
   cluster: SearchCluster,
@@ -36,7 +35,7 @@ export function poolStatefulSet(
       selector: { matchLabels: labels },
       podManagementPolicy: "Parallel",
       updateStrategy: { type: "OnDelete" },
-      // Volumes are deleted by us alone, and only after a look at what they hold.
+      // Volumes are deleted by us alone, and only after a check of their content.
       persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
       template: poolPod(cluster, pool, inputsHash),
       ...(claims.length === 0 ? {} : { volumeClaimTemplates: claims }),

@@ -92,8 +92,8 @@ interface MountedVolume {
 }
 
 /**
- * Certificates of both layers in one volume: kubelet swaps its whole content at once, so what one file proves holds for all of them. A
- * leaf may be the author's; whom nodes trust is always in our own Secret, because the operator's authority is part of it.
+ * Certificates of both layers in one volume: kubelet swaps its whole content in one step, so what one file proves holds for all of them. A
+ * leaf may be the author's; whom nodes trust is always in our own Secret, because the operator's CA is part of it.
  */
 function certificateVolumes(cluster: SearchCluster): readonly MountedVolume[] {
   const { security, home } = cluster;
@@ -122,7 +122,7 @@ function secretSource(name: string, items: readonly JsonObject[]): JsonObject {
   return { secret: { name, items } };
 }
 
-/** A folder, not single files: kubelet cannot refresh a file that is mounted by itself. */
+/** A directory, not single files: kubelet cannot refresh a file that is mounted on its own. */
 function fileRealmVolumes(cluster: SearchCluster): readonly MountedVolume[] {
   if (!podDialect(cluster).hasFileRealm || !cluster.security.isEnabled) return [];
   const items = ["users", "users_roles"].map((key) => ({ key, path: key, mode: 0o440 }));

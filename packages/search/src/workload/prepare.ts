@@ -67,7 +67,7 @@ const wantedMaps = 262_144;
 /**
  * Runs in the engine's own image, so that the engine's tools and files are those of its version. Plugins are installed from a copy of
  * the home, because the real one is read-only; only what differs is copied.
- * The tools read the settings too, and must not stumble over an author's: those come last. It may run again in the same pod, and starts anew then.
+ * The tools read the settings too, and must not stumble over an author's: those come last. It may run again in the same pod, and starts again then.
  */
 const prepareScript = `
 set -euo pipefail

@@ -6,7 +6,6 @@ import type { NodePool, SearchCluster, SpecIssue } from "../model/search-cluster
 import { refusedJvmOptions } from "./jvm-options.ts";
 import { isReserved } from "./node-settings.ts";
 
-/** What the operator's settings allow. */
 export interface WorkloadPolicy {
   /** Hosts that plugins may be downloaded from, besides the engine's own way to find official ones by name. */
   readonly pluginHosts: readonly string[];

@@ -8,11 +8,11 @@ import { connect } from "node:tls";
 export interface ServiceDoor {
   /** Opens a connection to it. */
   readonly dial: () => Promise<Socket>;
-  /** Verified against this authority under this name (default: no TLS). */
+  /** Verified against this CA under this name (default: no TLS). */
   readonly tls?: { readonly ca: string; readonly servername: string };
 }
 
-/** A pod that is gone answers nothing: without an end to its patience a caller would wait for minutes. */
+/** A pod that no longer exists answers nothing: without an end to its timeout a caller would wait for minutes. */
 async function dialled(dial: ServiceDoor["dial"]): Promise<Socket> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => {

@@ -58,7 +58,7 @@ describe.runIf(hasRealNodes())("an ElasticsearchCluster on a real node", () => {
   });
 
   test(
-    "[search/SC-101][licensing/T1] forms with TLS; our identity starts the trial that the label asks for and reads it; access, engine and capacity are filled",
+    "[search/SC-101][licensing/T1] forms with TLS; our identity starts the trial that the label requests and reads it; access, engine and capacity are filled",
     async () => {
       await real.apply(await declared());
       const { status } = await real.until((each) => isReady(each) && each.status?.health === "green");

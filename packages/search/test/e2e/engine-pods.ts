@@ -54,7 +54,7 @@ export interface EnginePods extends AsyncDisposable {
   served(host: string): Promise<PeerCertificate>;
   issue(subject: Subject): Promise<CertifiedKey>;
   podIp(name: string): Promise<string>;
-  /** Waits until the pod's engine accepts connections; fails at once, with its log, when a container of it fails. */
+  /** Waits until the pod's engine accepts connections; fails immediately, with its log, when a container of it fails. */
   untilStarted(name: string): Promise<void>;
 }
 
@@ -167,7 +167,7 @@ function containerSchema(): z.ZodObject<{
   return z.object({ name: z.string(), restartCount: z.number(), started: z.boolean().optional() });
 }
 
-/** An engine that dies at its start would otherwise cost the whole wait, and nobody would know why. */
+/** An engine that dies at its start would otherwise cost the whole wait, and no one would know why. */
 async function untilStarted(name: string, kubectl: EnginePods["kubectl"]): Promise<void> {
   const failed = await eventually(
     async (see) => {

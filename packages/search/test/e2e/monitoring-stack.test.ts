@@ -207,7 +207,7 @@ describe.runIf(isRequested)("a standalone stack on real nodes", () => {
   );
 
   test(
-    "[search/SC-90] the operator asks the Prometheus in its pod for a pool's query, and recommends what follows from the answer",
+    "[search/SC-90] the operator asks the Prometheus in its pod for a pool's query, and recommends what follows from the response",
     async () => {
       const { status } = await real.until(
         (found) => found.status?.autoscaling?.pools?.[0]?.recommendation === 3,

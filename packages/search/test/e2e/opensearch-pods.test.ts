@@ -169,7 +169,7 @@ describe.runIf(isCampaign && hasRealNodes())("[as pods] OpenSearch: managers and
     await made.apply(
       certificateSecret(search, httpCertificate, { certificate, trust: made.ca.certificatePem }),
     );
-    // A change of the pod makes kubelet look at its volumes at once; by itself it does so within 90 s.
+    // A change of the pod makes kubelet sync its volumes immediately; without one it does so within 90 s.
     await made.kubectl("annotate", "pod", ...pods, "example.com/looked-at=1");
     for (const pod of pods) {
       const host = await made.podIp(pod);

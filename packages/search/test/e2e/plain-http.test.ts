@@ -85,7 +85,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on
         const found = see(await rows());
         return found.some((each) => Number(each["docs.count"]) > 0) ? found : undefined;
       });
-      // The plugin asks for one replica, which has no place here.
+      // The plugin requests one replica, which has no place here.
       expect(row).toMatchObject({ health: "green", rep: "0" });
       const { status } = await real.until((each) => isReady(each));
       expect(status?.health).toBe("green");
@@ -141,7 +141,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster without TLS for clients, on
       );
       expect(status?.health).toBe("yellow");
       expect((await real.request("/orders/_doc/1")).status).toBe(200);
-      // Ready, with nothing under way: the one restart was the only one.
+      // Ready, with nothing in progress: the one restart was the only one.
       expect((await real.client.get(pods, ref)).metadata.uid).toBe(uid);
     },
     8 * minute,

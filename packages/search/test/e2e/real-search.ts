@@ -40,13 +40,12 @@ import { searchController } from "../../src/search-controller.ts";
 import { PasswordHasher } from "../../src/security-content/password-hasher.ts";
 import type { Mortal } from "../support/live-and-die.ts";
 
-/** An answer of the engine. */
+/** A response of the engine. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
 }
 
-/** What to ask. */
 export interface Query {
   /** `user:password` (default: the administrator's). */
   readonly login?: string;
@@ -67,7 +66,7 @@ export interface RealSearch extends AsyncDisposable, Mortal {
   login(secret: string): Promise<string>;
   /** A connection to a Service of the namespace. */
   dialService(service: string, port: number): Promise<Socket>;
-  /** Asks the engine through the cluster's Service, over TLS where it serves that. */
+  /** Queries the engine through the cluster's Service, over TLS where it serves that. */
   request(path: string, question?: Query): Promise<Reply>;
   /** Fingerprint of the certificate that a pod shows to clients. */
   shown(host: string): Promise<string>;
@@ -89,7 +88,7 @@ export interface RealSearchOptions extends EngineVersion {
   readonly nodes: number;
   /** Clients use plain HTTP (default: false). */
   readonly isPlain?: boolean;
-  /** Folders of images besides the engine's. */
+  /** Directories of images besides the engine's. */
   readonly images?: readonly string[];
 }
 
@@ -227,7 +226,7 @@ async function responseTo(where: RequestOptions, { method = "GET", body }: Query
   const headers = { "content-type": "application/json" };
   const requested = request({ ...where, method, headers, timeout: 10_000 });
   const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  // A pod that is gone closes nothing: without an end to its patience a client would wait for minutes instead of asking again.
+  // A pod that no longer exists closes nothing: without an end to its timeout a client would wait for minutes instead of asking again.
   requested.once("timeout", () => requested.destroy(new Error("no answer within 10 s")));
   requested.once("error", reject);
   requested.once("response", (response) => {

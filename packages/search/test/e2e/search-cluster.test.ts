@@ -189,7 +189,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   );
 
   test(
-    "[search/SC-86] monitoring turned off again: its user is gone, and no node was restarted",
+    "[search/SC-86] monitoring turned off again: its user is deleted, and no node was restarted",
     async () => {
       const login = await real.login("logs-monitoring-password");
       const request = async (path: string): Promise<number> => (await real.request(path, { login })).status;
@@ -225,7 +225,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
       const general = {
         ...declared.spec.general,
         clusterSettings: { [rate]: "30mb" },
-        // Each pod has a folder of its own: nodes can all read it, and share nothing that they write.
+        // Each pod has a directory of its own: nodes can all read it, and share nothing that they write.
         snapshotRepositories: [
           { name: "backup", type: "fs", settings: { location: "/snapshots", readonly: "true" } },
         ],
@@ -388,7 +388,7 @@ describe.runIf(hasRealNodes())("an OpenSearchCluster on real nodes", () => {
   );
 
   test(
-    "[search/SC-13] [search/SC-19] [faults/35] all pods killed at once, the only manager too: the same cluster comes back with its documents",
+    "[search/SC-13] [search/SC-19] [faults/35] all pods killed together, the only manager too: the same cluster comes back with its documents",
     async () => {
       for (const { metadata } of await Array.fromAsync(real.client.list(pods, { namespace })))
         await real.client.delete(pods, metadata, { gracePeriodSeconds: 0 });

@@ -47,7 +47,7 @@ const isAtRest = (nodes: number): ((found: Live<ClusterObject>) => boolean) => {
     isReady(found) && found.status?.availableNodes === nodes && found.status.operation === undefined;
 };
 
-/** While nobody is elected, or a pod is just gone, nothing is known: that is for the load to judge. */
+/** While no one is elected, or a pod is just gone, nothing is known: that is for the load to judge. */
 function noResponse(error: unknown): { readonly status: number; readonly body: string } {
   return { status: 0, body: String(error) };
 }

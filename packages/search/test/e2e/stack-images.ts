@@ -2,7 +2,7 @@ import { debianPrograms, provideProgramImage } from "@quartermaster/testkit";
 
 import { stackImages } from "../../src/model/read-monitoring.ts";
 
-/** Debian's Prometheus and Alertmanager under the names that a standalone stack asks for by default; Grafana's cannot be had. */
+/** Debian's Prometheus and Alertmanager under the names that a standalone stack requests by default; Grafana's cannot be had. */
 export async function provideStackImages(): Promise<readonly string[]> {
   const made: string[] = [];
   for (const part of ["prometheus", "alertmanager"] as const)

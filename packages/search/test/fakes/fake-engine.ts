@@ -19,7 +19,7 @@ export interface FakeEngineOptions {
   readonly pods: () => readonly FakePod[];
   /** How long a copy of a shard takes to recover or move (default: 2 s). */
   readonly recoverMs?: number;
-  /** How long after its start a node answers (default: at once). */
+  /** How long after its start a node answers (default: immediately). */
   readonly startMs?: number;
   /** How long a node takes to notice the security index (default: 13 s, as measured). */
   readonly securityPollMs?: number;
@@ -86,7 +86,7 @@ export class FakeEngine {
     return this.#led()?.settings ?? { persistent: {}, transient: {} };
   }
 
-  /** Changes settings as somebody else would. */
+  /** Changes settings as another client would. */
   putSettings(changes: Parameters<FakeCluster["putSettings"]>[0]): void {
     this.#led()?.putSettings(changes);
   }

@@ -3,15 +3,14 @@ import type { System } from "@quartermaster/runtime";
 import type { EngineCall } from "../../src/engine/engine-client.ts";
 import { EngineError, type EngineErrorCode } from "../../src/engine/engine-error.ts";
 
-/** What goes wrong with a call. */
 export type FakeFault =
-  /** It fails; with `isActed` the engine does it and the answer is lost. */
+  /** It fails; with `isActed` the engine does it and the response is lost. */
   | { readonly kind: "throw"; readonly code: EngineErrorCode; readonly isActed?: boolean }
-  /** No answer comes; the client gives up after 30 s. */
+  /** No response comes; the client gives up after 30 s. */
   | { readonly kind: "hang" }
-  /** The answer is made up: no shards, no nodes, another version. */
+  /** The response is made up: no shards, no nodes, another version. */
   | { readonly kind: "lie"; readonly value: unknown }
-  /** The answer is made from the true one. */
+  /** The response is made from the true one. */
   | { readonly kind: "alter"; readonly change: (truth: unknown) => unknown }
   /** It fails as if nothing had happened, and the engine does it later: a request that was held up on its way. */
   | { readonly kind: "late"; readonly afterMs: number };
@@ -43,7 +42,7 @@ export class FakeFaults {
     if (fault === undefined) return work();
     if (fault.kind === "hang") {
       await system.sleep(hangMs);
-      throw new EngineError(`${call}: no answer in time`, { code: "timeout" });
+      throw new EngineError(`${call}: no response in time`, { code: "timeout" });
     }
     if (fault.kind === "throw") {
       if (fault.isActed === true) work();
@@ -54,7 +53,7 @@ export class FakeFaults {
     }
     if (fault.kind === "late") {
       void system.sleep(fault.afterMs).then(work);
-      throw new EngineError(`${call}: no answer in time`, { code: "timeout" });
+      throw new EngineError(`${call}: no response in time`, { code: "timeout" });
     }
     return (fault.kind === "alter" ? fault.change(work()) : fault.value) as T;
   }

@@ -35,7 +35,7 @@ const remembered = new Map<string, boolean>();
 const rememberedLimit = 2_000;
 const minuteMs = 60_000;
 
-/** Verifying takes milliseconds and campaigns make a million calls, so an answer holds for a minute of the system's time. */
+/** Verifying takes milliseconds and campaigns make a million calls, so a response holds for a minute of the system's time. */
 function isTrusted(certificatePem: string, question: TrustQuery): boolean {
   const { bundlePem, usage = "", host = "", nowMs } = question;
   const key = [Math.floor(nowMs / minuteMs), usage, host, certificatePem, bundlePem].join("|");

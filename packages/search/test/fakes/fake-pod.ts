@@ -26,7 +26,7 @@ export interface FakePod {
   readonly accounts?: Readonly<Record<string, string>>;
 }
 
-/** Certificate, key and trusted authorities of a node. */
+/** Certificate, key and trusted CAs of a node. */
 export interface FakeFiles {
   readonly certificatePem: string;
   readonly keyPem: string;

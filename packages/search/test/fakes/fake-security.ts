@@ -9,7 +9,6 @@ import {
 import { EngineError } from "../../src/engine/engine-error.ts";
 import type { FakeCluster } from "./fake-cluster.ts";
 
-/** What the security plugin does with the documents of a cluster. */
 export const fakeSecurity = {
   init: initSecurity,
   isComplete,

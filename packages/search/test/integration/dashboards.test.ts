@@ -30,7 +30,7 @@ async function dashboardsPods({ client, namespace }: SearchBench): Promise<reado
 }
 
 describe("Dashboards", () => {
-  test("[search/SC-84] rolls when a label changes; switched off, everything of it is gone, and nothing else", async () => {
+  test("[search/SC-84] rolls when a label changes; switched off, everything of it is deleted, and nothing else", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     const tls = { enable: true, generate: true };

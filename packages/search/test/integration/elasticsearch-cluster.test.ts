@@ -74,7 +74,7 @@ describe("an ElasticsearchCluster", () => {
     expect((await bench.writes(position)).filter(({ resource }) => resource === "secrets")).toEqual([]);
   });
 
-  test("a Secret of somebody else under the realm's name is never used", async () => {
+  test("a Secret of another client under the realm's name is never used", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     await client.create(secrets, {

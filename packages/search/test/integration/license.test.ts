@@ -273,7 +273,7 @@ describe("the license of an Elasticsearch cluster", () => {
     expect(puts(bench)).toBe(1);
   });
 
-  test("[licensing/C11] growth beyond what an enforced license has room for is held, and goes on when there is room", async () => {
+  test("[licensing/C11] growth beyond what an enforced license has room for is held, and continues when there is room", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     await ready(bench);

@@ -122,7 +122,7 @@ function isMonitored(found: Live<ClusterObject>): boolean {
 }
 
 describe("monitoring", () => {
-  test("[search/SC-85] Ready without prometheus-operator; its objects are made once it is served, and files again when it is gone", async () => {
+  test("[search/SC-85] Ready without prometheus-operator; its objects are made once it is served, and files again when that ends", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     await bench.apply(monitored({ enable: true, stack: { mode: "None" } }));
@@ -154,7 +154,7 @@ describe("monitoring", () => {
     expect(await nodeUids(bench)).toEqual(uids);
   });
 
-  test("[first-use/20] kinds that are not installed are not asked for while nothing happens, and found when they are", async () => {
+  test("[first-use/20] kinds that are not installed are not requested while nothing happens, and found when they are", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     await bench.apply(monitored({ enable: true, stack: { mode: "None" } }));

@@ -141,7 +141,7 @@ describe("mode Auto", () => {
     await untilRequested(bench, 5);
     expect(await slotsOf(bench)).toBe(5);
     expect(rowOf(await bench.get("logs"))).toMatchObject({ target: 5, recommendation: 5 });
-    // Two edits: a lower limit holds at once, and without auto-scaling the spec is as good as its word.
+    // Two edits: a lower limit holds immediately, and without auto-scaling the spec is as good as its word.
     await bench.apply(logs(3, { ...quick, maxReplicas: 4 }));
     await bench.until("logs", isAt(4));
     await bench.apply(logs(3, { ...quick, mode: "Off" }));
@@ -226,7 +226,7 @@ describe("mode Auto", () => {
     },
   );
 
-  test("while the answer is the same, nothing is written and the API server is not asked, whatever samples say", async () => {
+  test("while the response is the same, nothing is written and the API server is not asked, whatever samples say", async () => {
     await using bench = await setUp();
     await bench.apply(logs(2, { ...quick, minReplicas: 2 }));
     const engine = bench.engines.engine("logs");

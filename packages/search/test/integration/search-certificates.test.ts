@@ -231,7 +231,7 @@ describe("certificates of others", () => {
     const [first, second, third] = seen;
     expect(second?.isDisjointFrom(first ?? new Set())).toBe(true);
     expect(third?.isDisjointFrom(second ?? new Set())).toBe(true);
-    // Whose certificates nobody serves any more is trusted no more.
+    // Whose certificates no one serves any more is trusted no more.
     await eventually(async () => {
       const { data } = await client.get(secrets, { namespace, name: "logs-http-cert" });
       const trusted = Buffer.from(data?.["ca.crt"] ?? "", "base64").toString();

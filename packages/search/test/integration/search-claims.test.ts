@@ -88,7 +88,7 @@ describe("[security/108] pods never mount a claim that is not their cluster's", 
     expect(await client.find(pods, { namespace, name: "logs-nodes-1" })).toBeUndefined();
   });
 
-  test("[search/SC-114] a pool does not grow onto a volume of another UUID, which stays as it is; once that is gone it does", async () => {
+  test("[search/SC-114] a pool does not grow onto a volume of another UUID, which stays as it is; once that no longer exists it does", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     const sized = (replicas: number): object => aCluster("logs", { pools: [aPool("nodes", replicas)] });

@@ -52,7 +52,7 @@ async function longestBlockMs(work: () => Promise<void>): Promise<number> {
   return delay.max / 1e6;
 }
 
-/** Another cluster is made and gets ready while all this goes on; kubelet and the engine take some seconds of it themselves. */
+/** Another cluster is made and gets ready while all this continues; kubelet and the engine take some seconds of it themselves. */
 async function serveBystander(bench: SearchBench, name: string): Promise<void> {
   await bench.apply(aCluster(name, { pools: [aPool("nodes", 1)] }));
   await bench.until(name, isReady);

@@ -37,7 +37,7 @@ async function deletedPods(bench: SearchBench, position: AuditPosition): Promise
   );
 }
 
-/** As declared, and nothing under way. */
+/** As declared, and nothing in progress. */
 async function isDoneAs(bench: SearchBench, nodes: number): Promise<boolean> {
   const found = await bench.get("logs");
   const { operation, nodePools = [], availableNodes } = found.status ?? {};

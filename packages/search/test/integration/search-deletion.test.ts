@@ -40,7 +40,7 @@ const kept = ["data-logs-nodes-0", "logs-admin-password", "logs-ca"];
 
 describe("a cluster that is deleted", () => {
   test.for(["Background", "Foreground"] as const)(
-    "[search/SC-103] with Retain, %s: volumes, authority and passwords are kept; everything else goes",
+    "[search/SC-103] with Retain, %s: volumes, CA and passwords are kept; everything else goes",
     async (propagation) => {
       await using bench = await setUpSearch();
       const { client, namespace } = bench;
@@ -80,7 +80,7 @@ describe("a cluster that is deleted", () => {
     expect(await names(bench)).toEqual(expect.arrayContaining(kept));
   });
 
-  test("with --cascade=orphan: everything stays and belongs to nobody", async () => {
+  test("with --cascade=orphan: everything stays and belongs to no one", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1)] }));

@@ -13,7 +13,7 @@ const isCampaign = process.env["QM_CAMPAIGN"] === "1";
 /** Runs beside each other: most of a run is waiting. */
 const lanes = 4;
 
-/** Without its last step: a cluster that is gone has no engine to compare. */
+/** Without its last step: a cluster that no longer exists has no engine to compare. */
 const rolled: EngineWorkload = {
   name: "search",
   victim: "logs-nodes-0",

@@ -19,7 +19,7 @@ describe("what keeps a cluster from being made", () => {
     expect(await bench.client.find(services, { namespace: bench.namespace, name: "a" })).toBeUndefined();
   });
 
-  test("a Service of somebody else under our name is left alone", async () => {
+  test("a Service of another client under our name is left alone", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     const theirs = await client.create(services, {
@@ -55,7 +55,7 @@ describe("what keeps a cluster from being made", () => {
     await bench.until("logs", isReady);
   });
 
-  test("[search/SC-09] [security/79] everything that is wrong is said at once, with place and remedy; nothing is made", async () => {
+  test("[search/SC-09] [security/79] everything that is wrong is reported together, with place and remedy; nothing is made", async () => {
     await using bench = await setUpSearch();
     await bench.apply(
       aCluster("logs", {
@@ -77,7 +77,7 @@ describe("what keeps a cluster from being made", () => {
     ).rejects.toThrow(/52 characters/);
   });
 
-  test("[search/SC-10] an invalid affinity is named with its path, and other lanes go on", async () => {
+  test("[search/SC-10] an invalid affinity is named with its path, and other lanes continue", async () => {
     await using bench = await setUpSearch();
     const affinity = {
       nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } },
@@ -93,7 +93,7 @@ describe("what keeps a cluster from being made", () => {
     await bench.until("logs", isReady);
   });
 
-  test("[security/72] where the namespace enforces restricted, ours are admitted; what asks for more gets no pod, and a condition says where to look", async () => {
+  test("[security/72] where the namespace enforces restricted, ours are admitted; what requests more gets no pod, and a condition says where to look", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     const labels = { "pod-security.kubernetes.io/enforce": "restricted" };

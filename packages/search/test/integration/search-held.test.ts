@@ -23,7 +23,7 @@ async function podUids({ client, namespace }: SearchBench): Promise<readonly str
 }
 
 describe("a cluster that is held in the middle of an operation", () => {
-  test("paused while allocation is frozen for a restart: allocation is opened, nobody restarts; it goes on when the pause ends", async () => {
+  test("paused while allocation is frozen for a restart: allocation is opened, no one restarts; it continues when the pause ends", async () => {
     await using bench = await setUpSearch({ isOperating: false });
     await using proxy = await startFaultProxy({ upstream: bench.operator });
     await bench.operate({ ...proxy.access, token: bench.operator.token });

@@ -184,7 +184,7 @@ describe("nodes that fail while the operator watches", () => {
     ]);
   });
 
-  test("[faults/35] all managers are killed at once: the same cluster is back within two minutes, and the operator touches nothing", async () => {
+  test("[faults/35] all managers are killed together: the same cluster is back within two minutes, and the operator touches nothing", async () => {
     const { client, namespace } = bench;
     const at = operator.disruptions.length;
     const { status } = await bench.get("logs");

@@ -17,7 +17,7 @@ const rendered = process.env["QM_CAMPAIGN"] === "1" ? 200 : 3;
 const enable = "cluster.routing.allocation.enable";
 const orders = { name: "orders", shards: 2, replicas: 1, documents: 10 } as const;
 
-/** A cluster that is as declared, and then nobody operates it. */
+/** A cluster that is as declared, and then no one operates it. */
 async function settledCluster(nodes: number): Promise<SearchBench> {
   const bench = await setUpSearch();
   await bench.apply(aCluster("logs", { pools: [aPool("nodes", nodes)] }));
@@ -94,7 +94,7 @@ const events: Kind<RecordedEvent> = defineKind<RecordedEvent>({
 });
 
 describe("a roll while something is wrong", () => {
-  test("[search/SC-45] with a store of pods that stopped after the first restart, nobody else is restarted", async () => {
+  test("[search/SC-45] with a store of pods that stopped after the first restart, no one else is restarted", async () => {
     await using bench = await settledCluster(3);
     const gate = Promise.withResolvers<undefined>();
     let isFrozen = false;
@@ -118,7 +118,7 @@ describe("a roll while something is wrong", () => {
     await bench.apply(aCluster("logs", { pools: [aPool("nodes", 3)], ...changed }));
     await eventually(async () => ((await deletedPods(bench, position)).length > 0 ? true : undefined));
     const requested = bench.engines.calls.filter((call) => call === "shards").length;
-    // Many looks later, the store still shows the pod that is gone.
+    // Many looks later, the store still shows the pod that no longer exists.
     await eventually(
       () => bench.engines.calls.filter((call) => call === "shards").length >= requested + 8 || undefined,
     );

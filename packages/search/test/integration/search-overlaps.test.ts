@@ -98,7 +98,7 @@ async function shrinkWhileDown(bench: SearchBench, { disruptions }: WatchedOpera
   expect(since().filter(({ by }) => by === "shrink")).toMatchObject([{ nodes: ["logs-data-2"] }]);
 }
 
-describe("several things at once", () => {
+describe("several things together", () => {
   test("[search/SC-52] [search/SC-46] [search/SC-47] [faults/34] a rescheduled pod is waited for, a smaller pool and another configuration in one edit take one node at a time, nothing shrinks while a restarted pod is down, and nothing restarts while a node is emptied", async () => {
     await using bench = await setUpSearch({ isOperating: false, clockRate: 4 });
     await using operator = await operateWatched(bench);

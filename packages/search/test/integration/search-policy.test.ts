@@ -27,7 +27,7 @@ async function refusal(act: () => Promise<unknown>): Promise<string | undefined>
   }
 }
 
-/** Somebody who may do everything in the namespace, and nothing elsewhere. */
+/** Another client who may do everything in the namespace, and nothing elsewhere. */
 async function tenantOf({ cluster, namespace }: SearchBench, stack: AsyncDisposableStack): Promise<Client> {
   const rules = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
   const { server, caPem, token } = await makeIdentity(cluster.api, cluster.admin, { namespace, rules });

@@ -114,7 +114,7 @@ describe("[security/107] a protected cluster", () => {
     }
     expect([...(await alive(bench)).keys()]).toEqual(expect.arrayContaining(allKept));
 
-    // Whoever lifts the protection and asks for it gets everything deleted.
+    // A client that lifts the protection and requests it gets everything deleted.
     await bench.apply(
       logs(false, { general: { persistentVolumeClaimRetentionPolicy: { whenDeleted: "Delete" } } }),
     );
@@ -141,7 +141,7 @@ describe("[security/107] a protected cluster", () => {
     await eventually(async (see) => see(await labels()).every((label) => label === undefined));
   });
 
-  test("[security/107] a claim of a removed node is deleted where the author asked for it, protected or not", async () => {
+  test("[security/107] a claim of a removed node is deleted where the author requested it, protected or not", async () => {
     await using stack = new AsyncDisposableStack();
     const bench = stack.use(await setUpSearch());
     stack.use(await enforcePolicy(bench, "search-deletion-protection.yaml"));

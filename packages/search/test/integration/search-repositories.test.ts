@@ -138,7 +138,7 @@ describe("snapshot repositories and dynamic settings", () => {
     expect(reported).not.toContain("canary");
   });
 
-  test("a repository of somebody else under the name is reported and never touched", async () => {
+  test("a repository of another client under the name is reported and never touched", async () => {
     engine.repositories()?.put(theirs);
     await bench.apply(declared({ snapshotRepositories: [fs("theirs", "/snapshots/mine"), fs("backup")] }));
     const conflict = await bench.until(
@@ -153,7 +153,7 @@ describe("snapshot repositories and dynamic settings", () => {
     expect(engine.repositories()?.list()).toEqual([theirs]);
   });
 
-  test("one that somebody changed stays registered when it is no longer declared", async () => {
+  test("one that another client changed stays registered when it is no longer declared", async () => {
     await bench.apply(declared({ snapshotRepositories: [fs("backup")] }));
     await bench.until("logs", isReady);
     const changed = { name: "backup", type: "fs", settings: { location: "/snapshots/elsewhere" } };

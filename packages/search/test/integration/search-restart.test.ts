@@ -50,7 +50,7 @@ describe("a configuration that needs a restart", () => {
     const before = await podUids(bench);
     const position = await bench.cluster.audit.position();
     await bench.apply(aCluster("logs", { pools, ...changed }));
-    // A second edit before the roll reaches anybody costs nobody a second restart.
+    // A second edit before the roll reaches anybody costs no one a second restart.
     await bench.apply(
       aCluster("logs", {
         pools,
@@ -121,7 +121,7 @@ describe("a configuration that needs a restart", () => {
     expect(reported.message).toContain("kubectl logs logs-data-1 -c opensearch --previous");
   });
 
-  test("[search/SC-54] the restart annotation of one pool restarts that pool, once per value; taking it away restarts nobody", async () => {
+  test("[search/SC-54] the restart annotation of one pool restarts that pool, once per value; taking it away restarts no one", async () => {
     await using bench = await setUpSearch();
     const annotated = (annotations: object): object =>
       aCluster("logs", { pools: managersAndData, annotations });

@@ -155,7 +155,7 @@ describe("a start that was cut short", () => {
     const three = [aPool("nodes", 3)];
     for (const ordinal of [0, 1, 2]) bench.engines.down.add(`logs-nodes-${String(ordinal)}`);
     await bench.apply(aCluster("logs", { pools: three }));
-    // Its pods run, and nobody answers.
+    // Its pods run, and no one answers.
     await eventually(async () => {
       const list = await Array.fromAsync(client.list(pods, { namespace }));
       return list.filter(({ status }) => status?.phase === "Running").length === 3 || undefined;

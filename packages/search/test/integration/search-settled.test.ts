@@ -79,7 +79,7 @@ describe("a cluster that is as declared", () => {
     expect((await bench.writes(position)).map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([]);
   });
 
-  test("renew-certificates issues every certificate anew, once per value; no pod is touched", async () => {
+  test("renew-certificates issues every certificate again, once per value; no pod is touched", async () => {
     await using bench = await setUpSearch();
     const { client, namespace } = bench;
     const requested = (value: string): object =>
@@ -171,7 +171,7 @@ describe("a cluster that is as declared", () => {
     expect(bench.engines.engine("logs").uuids).toHaveLength(1);
   });
 
-  test("[search/SC-113] [faults/10] the operator is cut off in mid-drain: Unreachable within 30 s, nothing is destroyed in ten minutes, and it goes on after", async () => {
+  test("[search/SC-113] [faults/10] the operator is cut off in mid-drain: Unreachable within 30 s, nothing is destroyed in ten minutes, and it continues after", async () => {
     await using bench = await setUpSearch({ isOperating: false, clockRate: 4 });
     await using operator = await operateWatched(bench);
     const sized = (replicas: number): object => aCluster("logs", { pools: [aPool("nodes", replicas)] });

@@ -26,7 +26,6 @@ export function shardOn(index: string, nodes: readonly string[], shard = 0): rea
   }));
 }
 
-/** What to change of a settled cluster. */
 export interface RollChanges {
   readonly cluster?: SearchCluster;
   /** Places that StatefulSets have, by pool (default: as many as declared). */

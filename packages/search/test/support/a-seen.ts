@@ -49,7 +49,7 @@ export function aMaterial(changes: Partial<Material> = {}): Material {
   };
 }
 
-/** An answer of the engine. */
+/** A response of the engine. */
 export function known<T>(value: T): Fact<T> {
   return { isKnown: true, value, atMs: 0 };
 }
@@ -59,7 +59,6 @@ export function engineFacts(changes: Partial<EngineFacts> = {}): EngineFacts {
   return { ...noFacts, ...changes };
 }
 
-/** What each node says of itself. */
 export function identities(uuids: Readonly<Record<string, string | undefined>>): EngineFacts["identities"] {
   return new Map(
     Object.entries(uuids).map(([node, clusterUuid]) => [
@@ -113,7 +112,6 @@ export function aVolume(node: string, facts: Partial<VolumeFacts> = {}): VolumeF
   };
 }
 
-/** What a reconcile of a new cluster sees, with changes. */
 export function aSeen(changes: Partial<Seen> = {}): Seen {
   const cluster = changes.cluster ?? aSearchCluster();
   return {

@@ -16,7 +16,6 @@ const drainMs = 10 * minuteMs;
 /** Above this share of their disks the others have no room for the shards of a node: `removalPrecheck`. */
 const fullestPercent = 0.95 * 85;
 
-/** What happens to a pool over a week. */
 export interface LoadCurve {
   readonly name: string;
   /** CPU of all nodes together in percent of one node. */
@@ -110,7 +109,7 @@ export const curves: readonly LoadCurve[] = [
 interface Pool {
   target: number;
   nodes: number;
-  /** When nodes that were asked for are there, or the one that goes is gone. */
+  /** When nodes that were requested are there, or the one that is removed no longer exists. */
   changeMs: number;
   upMs: number | undefined;
   downMs: number | undefined;

@@ -44,7 +44,7 @@ const launches = {
   },
 } as const;
 
-/** A folder with an engine that another user can read, and one folder per node. Removed at the end. */
+/** A directory with an engine that another user can read, and one directory per node. Removed at the end. */
 export class EngineHome implements AsyncDisposable {
   readonly distribution: keyof typeof launches;
   readonly directory: string;
@@ -70,7 +70,7 @@ export class EngineHome implements AsyncDisposable {
     return new EngineHome(distribution, directory);
   }
 
-  /** A folder that all nodes may write to. */
+  /** A directory that all nodes may write to. */
   async openDirectory(name: string): Promise<string> {
     const path = join(this.directory, name);
     await mkdir(path);
@@ -98,7 +98,7 @@ export class EngineProcess implements AsyncDisposable {
     return join(this.#directory, "config");
   }
 
-  /** Writes the node's configuration: settings, and files by their name below the config folder. */
+  /** Writes the node's configuration: settings, and files by their name below the config directory. */
   async prepare(
     settings: Readonly<Record<string, unknown>>,
     files: Readonly<Record<string, string>>,
@@ -116,7 +116,7 @@ export class EngineProcess implements AsyncDisposable {
     if (isRoot) await run("chown", ["-R", `${engineUser}:${engineUser}`, this.#directory]);
   }
 
-  /** Puts files below the config folder. */
+  /** Puts files below the config directory. */
   async write(files: Readonly<Record<string, string>>): Promise<void> {
     for (const [name, text] of Object.entries(files)) {
       const path = join(this.config, name);
@@ -147,7 +147,7 @@ export class EngineProcess implements AsyncDisposable {
     closeSync(log);
   }
 
-  /** Whether it ended although nobody stopped it. */
+  /** Whether it ended although no one stopped it. */
   hasEnded(): boolean {
     return this.#child !== undefined && (this.#child.exitCode !== null || this.#child.signalCode !== null);
   }

@@ -20,7 +20,7 @@ export interface EngineScene extends AsyncDisposable {
   readonly ca: TestCa;
   /** Its version as nodes must report it. */
   readonly version: string;
-  /** A folder that every node opens to snapshots. */
+  /** A directory that every node opens to snapshots. */
   readonly repositoryDirectory: string;
   createIndex(name: string, shape: { readonly shards: number; readonly replicas: number }): Promise<void>;
   /** Puts other files where the node reads them; it reads them when it is told to, and when it starts. */
@@ -28,7 +28,7 @@ export interface EngineScene extends AsyncDisposable {
   /** Ends the process; its data stays. */
   stop(node: string): Promise<void>;
   start(node: string): Promise<void>;
-  /** Looks again and again until there is something; time goes on meanwhile. */
+  /** Looks again and again until there is something; time continues meanwhile. */
   until<T>(probe: () => Promise<T | undefined | false>): Promise<T>;
 }
 

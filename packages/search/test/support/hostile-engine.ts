@@ -7,13 +7,12 @@ import type { EngineTarget } from "@quartermaster/search";
 import { serviceName } from "./engine-scene.ts";
 import { TestCa } from "./test-certificates.ts";
 
-/** What a server does with a request. */
 export type Reply = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server with TLS on a free port that answers as a test says: an engine at its worst. */
 export interface HostileEngine extends AsyncDisposable {
   readonly target: EngineTarget;
-  /** Paths that it was asked for, in order. */
+  /** Paths that were requested of it, in order. */
   readonly requested: readonly string[];
   response: Reply;
   /** Serves another certificate to connections from then on; those that are open stay. */

@@ -46,7 +46,7 @@ const clusterLabel = "search.quartermaster.dev/cluster";
 
 /**
  * An engine for each search cluster of a namespace whose pods kwok simulates: follows pods, volumes, Secrets and ConfigMaps as the
- * kubelet would, and binds claims, because nobody provisions volumes there.
+ * kubelet would, and binds claims, because no one provisions volumes there.
  */
 export class KwokEngines implements AsyncDisposable {
   readonly #client: Client;
@@ -197,7 +197,7 @@ export class KwokEngines implements AsyncDisposable {
       kind: "PersistentVolume",
       metadata: { name: `pv-${uid}` },
       spec: {
-        // Volumes of a class are large enough for whatever a claim asks for later.
+        // Volumes of a class are large enough for whatever a claim requests later.
         capacity: { storage: storageClassName === undefined ? "1Gi" : "100Gi" },
         ...classOf(claim),
         accessModes: ["ReadWriteOnce"],

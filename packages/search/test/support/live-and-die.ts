@@ -9,7 +9,7 @@ import {
 /** A crash, and at which write of a life: before the first one no life would ever get anywhere. */
 export type Crash = readonly ["crash-after-commit" | "crash-after-answer" | "crash-before", number];
 
-/** The kinds of crash, the hardest first: an answer that is lost. */
+/** The kinds of crash, the hardest first: a response that is lost. */
 export const allCrashes: readonly [Crash, ...Crash[]] = [
   ["crash-after-commit", 1],
   ["crash-after-answer", 1],
@@ -47,7 +47,7 @@ export async function liveAndDie(
   return await liveThrough(mortal, everyWrite(crash), isDone);
 }
 
-/** The same with these crashes, one a life; with none left, the last life goes on until the demand is met. */
+/** The same with these crashes, one a life; with none left, the last life continues until the demand is met. */
 export async function liveThrough(
   mortal: Mortal,
   crashes: readonly Crash[],

@@ -34,7 +34,6 @@ function hashOf(config: number, isEphemeral: boolean): string {
   return made;
 }
 
-/** What a reconcile sees with this store and these facts. */
 export function seenBy(model: Model, { slots, pods }: Workload, engine: EngineFacts): Seen {
   const status: Partial<ClusterStatus> = {
     clusterUuid: "U",
@@ -59,7 +58,7 @@ export function seenBy(model: Model, { slots, pods }: Workload, engine: EngineFa
   });
 }
 
-/** A spec that cannot be understood says nothing of pools; whoever reads it then is wrong. */
+/** A spec that cannot be understood says nothing of pools; a client that reads it then is wrong. */
 function declared({ spec, isEphemeral }: Model): Pick<Seen, "cluster" | "issues"> {
   const { config, nodes, isHeld } = spec;
   if (!isHeld) return { cluster: clusterOf(config, nodes, isEphemeral), issues: [] };

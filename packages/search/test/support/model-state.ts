@@ -2,7 +2,6 @@ import { allocation } from "../../src/facts/allocation.ts";
 import { majority } from "../../src/facts/quorum-after.ts";
 import { copiesWanted, type Model, type ModelPod, nodeName } from "./operation-model.ts";
 
-/** What the world may do next. */
 export interface Happening {
   readonly what: string;
   readonly next: Model;
@@ -123,7 +122,7 @@ function disturbances(model: Model): readonly Happening[] {
       ? [{ what: "one node more again", next: { ...disturbed, spec: { ...spec, nodes: spec.nodes + 1 } } }]
       : []),
     {
-      what: spec.isHeld ? "the cluster goes on" : "the cluster is paused, or its spec is nonsense",
+      what: spec.isHeld ? "the cluster continues" : "the cluster is paused, or its spec is nonsense",
       next: { ...disturbed, spec: { ...spec, isHeld: !spec.isHeld } },
     },
     { what: "the engine goes silent", next: { ...disturbed, isSilent: true } },

@@ -126,7 +126,7 @@ function performed(model: Model, action: SearchAction): Performed {
   return { next, isDone: true, broken: returnedTo(model, next) };
 }
 
-/** Shards that may come back to a node without a place leave the cluster with it. A spec that asks for it again makes the place anew. */
+/** Shards that may come back to a node without a place leave the cluster with it. A spec that requests it again makes the place again. */
 function returnedTo(model: Model, next: Model): readonly string[] {
   const before = allocation.excludedNodes(model.engine.settings);
   const after = allocation.excludedNodes(next.engine.settings);
@@ -212,7 +212,7 @@ function destroyed(model: Model, action: DestructiveAction): Performed {
   }
 }
 
-/** What an invariant is asked about. */
+/** The input of an invariant. */
 interface Write {
   readonly model: Model;
   readonly action: DestructiveAction;

@@ -9,7 +9,7 @@ const { manager, data } = nodeNames;
 const [firstData, secondData] = data;
 const allNodes = [manager, ...data];
 
-/** What a cluster of ours starts with: the login of people, and nobody yet. */
+/** What a cluster of ours starts with: the login of people, and no one yet. */
 const documents: SecurityDocuments = {
   config: {
     config: {
@@ -184,7 +184,7 @@ export function opensearchContract(name: string, startScene: () => Promise<Engin
       expect(await codeOf(client.deleteEntity("roles", "all_access"))).toBe("invalid");
     });
 
-    test("a reserved entity stays reserved when somebody replaces it", async () => {
+    test("a reserved entity stays reserved when another client replaces it", async () => {
       await client.putEntity("roles", "ours", { reserved: true, cluster_permissions: [] });
       await client.putEntity("roles", "ours", { cluster_permissions: ["cluster_monitor"] });
       expect((await client.entities("roles")).get("ours")).toMatchObject({
@@ -320,7 +320,7 @@ export function opensearchContract(name: string, startScene: () => Promise<Engin
       await client.deleteRepository("theirs");
     });
 
-    test("vote exclusions take names of nobody, and are cleared while nodes live", async () => {
+    test("vote exclusions take names of no one, and are cleared while nodes live", async () => {
       await client.excludeVotes(["ghost"]);
       expect(await client.coordination()).toMatchObject({ voters: [manager], exclusions: ["ghost"] });
       await client.clearVoteExclusions();
@@ -339,7 +339,7 @@ export function opensearchContract(name: string, startScene: () => Promise<Engin
       await client.reloadCertificates(firstData, "http");
       const after = await client.servedCertificate(firstData);
       expect(after.validity.notAfterMs).toBeGreaterThan(before.validity.notAfterMs);
-      // Each layer by itself, and only this node.
+      // Each layer on its own, and only this node.
       const endMs = await client.transportCertificateEndMs(firstData);
       expect(endMs).toBe(before.validity.notAfterMs);
       await client.reloadCertificates(firstData, "transport");
@@ -351,7 +351,7 @@ export function opensearchContract(name: string, startScene: () => Promise<Engin
       await scene.writeFiles(firstData, files);
     });
 
-    test("a leaf of a new authority with the same subject is trusted by whoever has both, and by nobody else", async () => {
+    test("a leaf of a new CA with the same subject is trusted by a client that has both, and by no one else", async () => {
       const next = await TestCa.create();
       const both = `${scene.ca.caPem}${next.caPem}`;
       await scene.writeFiles(secondData, await nodeFiles(next, both, 90));
@@ -369,7 +369,7 @@ export function opensearchContract(name: string, startScene: () => Promise<Engin
       });
     });
 
-    test("a client certificate of a foreign authority is forbidden", async () => {
+    test("a client certificate of a foreign CA is forbidden", async () => {
       const foreign = await TestCa.create();
       const stranger = await foreign.issue({ subject: adminSubject, usages: ["client"] });
       const only = { endpoints: scene.target.endpoints.filter(({ node }) => node === firstData) };

@@ -92,7 +92,7 @@ function settingsOf(
     "discovery.seed_hosts": [`${nodeAddress(0)}:9300`],
     ...(name === nodeNames.manager ? { "cluster.initial_cluster_manager_nodes": [nodeNames.manager] } : {}),
     "path.repo": [repositoryDirectory],
-    // A node without a manager answers nobody before this is over (default: 30 s).
+    // A node without a manager answers no one before this is over (default: 30 s).
     "discovery.initial_state_timeout": "1s",
     "cluster.routing.allocation.disk.threshold_enabled": false,
     "node.store.allow_mmap": false,

@@ -10,13 +10,11 @@ export interface ModelPod {
   readonly state: "up" | "starting" | "terminating";
 }
 
-/** What of the API server a store may be behind with. */
 export interface Workload {
   readonly slots: number;
   readonly pods: Readonly<Record<string, ModelPod>>;
 }
 
-/** What of the engine a sample may be behind with. */
 export interface Engine {
   readonly voters: readonly string[];
   readonly exclusions: readonly string[];
@@ -44,7 +42,7 @@ export interface Model {
   readonly sample: Engine & { readonly members: readonly string[] };
   /** A sample was taken since the node was first seen empty. */
   readonly isLater: boolean;
-  /** The engine answers nobody. */
+  /** The engine answers no one. */
   readonly isSilent: boolean;
   /** Claims that were deleted. */
   readonly deletedClaims: readonly string[];

@@ -29,7 +29,7 @@ const ofOperator = "a figure of the operator, and this Prometheus reads the expo
 /** Panels that have no data on a cluster without snapshots and in a Prometheus that does not read the operator, and why. No others. */
 export const panelsWithoutData: Readonly<Record<string, string>> = {
   "overview: Hours since the last snapshot": "no repository is registered",
-  "operator: Clusters that only a person can help": ofOperator,
+  "operator: Clusters that only a user can unblock": ofOperator,
   "operator: Operations on nodes": ofOperator,
   "operator: Requests to engines": ofOperator,
   "operator: Requests to engines that failed": ofOperator,

@@ -80,7 +80,7 @@ export interface PerformBench {
   readonly engine: RecordedEngine;
   readonly seen: Seen;
   readonly attempts: LicenseAttempts;
-  /** How often a sample of the engine was asked for. */
+  /** How often a sample of the engine was requested. */
   readonly samples: () => number;
   /** Clusters that were brought back. */
   readonly woken: readonly ObjectRef[];

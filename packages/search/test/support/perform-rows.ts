@@ -33,7 +33,6 @@ export interface PerformRow {
   readonly isDecidedAgain?: boolean;
 }
 
-/** What became of a row. */
 export interface PerformResult {
   readonly writes: readonly string[];
   readonly error: string | undefined;

@@ -7,7 +7,6 @@ import type { EngineLicense, EngineRepository, EngineShard } from "../../src/eng
 
 type Flat = Readonly<Record<string, string>>;
 
-/** What an engine in memory holds. */
 export interface EngineState {
   /** Names of the members, with their roles. */
   readonly members: Readonly<Record<string, readonly string[]>>;

@@ -82,7 +82,7 @@ const kinds: readonly Kind<ClusterObject>[] = [
 export interface SearchBenchOptions {
   /** Default: true. */
   readonly isOperating?: boolean;
-  /** How often engines are looked at (default: each second while something is under way). */
+  /** How often engines are looked at (default: each second while something is in progress). */
   readonly sampling?: SearchControllerOptions["sampling"];
   /** Hash passwords as the operator does (default: with the least work, because a real hash takes a quarter of a second of CPU time). */
   readonly hashesAsShipped?: boolean;
@@ -153,7 +153,7 @@ export async function setUpSearch({
           namespace,
           concurrency: 4,
           log: silentLog,
-          // Engines of tests answer at once; nobody has to wait for them.
+          // Engines of tests answer immediately; no one has to wait for them.
           sampling: { openMs: 1_000, ...sampling },
           policy: { pluginHosts: ["github.com"] },
           hasher: new PasswordHasher({ system, ...(hashesAsShipped ? {} : { rounds: 4 }) }),

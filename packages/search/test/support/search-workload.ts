@@ -343,7 +343,7 @@ function isOfServer(name: string): boolean {
   return ["kube-root-ca.crt", "default", "operator"].includes(name) || name.startsWith("operator-");
 }
 
-/** Whether the cluster is gone, and with it everything but claims and Secrets. */
+/** Whether the cluster no longer exists, and with it everything but claims and Secrets. */
 async function isCleared(bench: SearchBench): Promise<boolean> {
   const { client, namespace } = bench;
   if ((await client.find(openSearchCluster.kind, { namespace, name: "logs" })) !== undefined) return false;

@@ -10,6 +10,6 @@ export function aSignature({ isVendors = true }: { readonly isVendors?: boolean 
   };
   const version = Buffer.alloc(4);
   version.writeInt32BE(4);
-  const signed = isVendors ? vendorsSignature : "canary of somebody else";
+  const signed = isVendors ? vendorsSignature : "canary of another client else";
   return Buffer.concat([version, block("magic"), block("fingerprint"), block(signed)]).toString("base64");
 }

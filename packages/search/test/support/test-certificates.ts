@@ -13,7 +13,7 @@ function nextSerial(): string {
   return serials.toString(16).padStart(8, "0");
 }
 
-/** An authority and what it signs, for engines and servers of tests. Subjects are constant, keys are not. */
+/** A CA and what it signs, for engines and servers of tests. Subjects are constant, keys are not. */
 export class TestCa {
   readonly ca: CertifiedKey;
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { PrometheusTarget } from "../../src/autoscaling/query-prometheus.ts";
 import { TestCa } from "./test-certificates.ts";
 
-/** A real Prometheus on a port of this machine that reads nobody and serves TLS, as that of a standalone stack does. */
+/** A real Prometheus on a port of this machine that reads no one and serves TLS, as that of a standalone stack does. */
 export interface TlsPrometheus extends AsyncDisposable {
   readonly target: PrometheusTarget;
 }

@@ -226,7 +226,7 @@ function promtoolTest(given: AlertCase, scope: AlertScope | undefined, fires: bo
   };
 }
 
-/** What promtool says of all cases at once: starting it takes longer than running them. */
+/** The output of promtool for all cases together: starting it takes longer than running them. */
 function judged(scope: AlertScope | undefined, fires: boolean): ReturnType<typeof tool> {
   const rules = written(ruleFile(scope));
   const intervals = [...new Set(cases.map(({ every = "1m" }) => every))];

@@ -23,7 +23,7 @@ async function aCa(): Promise<{ readonly certificatePem: string; readonly keyPem
   });
 }
 
-/** Every leaf as it should be, signed by one authority, while the cluster has perhaps another. */
+/** Every leaf as it should be, signed by one CA, while the cluster has perhaps another. */
 async function material(
   signer: Awaited<ReturnType<typeof aCa>>,
   ca = signer,
@@ -50,7 +50,7 @@ test("leaves that are as they should be are left alone until the first is due", 
   expect(decision).toMatchObject({ rule: "allValid", actions: [], outcome: { kind: "settled" } });
 });
 
-test("[search/SC-30] an authority that was made again, same name, other key: every leaf is issued anew", async () => {
+test("[search/SC-30] a CA that was made again, same name, other key: every leaf is issued again", async () => {
   const seen = aSeen({ material: await material(await aCa(), await aCa()) });
   const decision = decideLane(certificatesLane, seen, now);
   expect(decision.rule).toBe("issueLeaves");
@@ -77,7 +77,7 @@ describe("the annotation renew-certificates", () => {
       },
     ]
   >([
-    ["nobody asks", { requested: undefined, issuedFor: {}, want: [], renewed: "before" }],
+    ["no one asks", { requested: undefined, issuedFor: {}, want: [], renewed: "before" }],
     ["a first value", { requested: "monday", issuedFor: {}, want: all, renewed: "before" }],
     [
       "the operator died after one of them",
@@ -162,7 +162,7 @@ describe("the certificate of a standalone stack", () => {
     );
   });
 
-  test("is not issued into a Secret of somebody else's, which keeps no other one from being renewed", async () => {
+  test("is not issued into a Secret of another client's, which keeps no other one from being renewed", async () => {
     const whole = await material(await aCa(), await aCa());
     const seen = aSeen({
       material: { ...whole, certificates: new Map([...whole.certificates, stackCertificate("foreign")]) },
@@ -175,18 +175,15 @@ describe("the certificate of a standalone stack", () => {
   });
 });
 
-test.for(["foreign", "kept", "missing"] as const)(
-  "an authority that is %s is never signed with",
-  async (state) => {
-    const whole = await material(await aCa());
-    const seen = aSeen({ material: { ...whole, ca: { ...whole.ca, state, pair: undefined } } });
-    const decision = decideLane(certificatesLane, seen, now);
-    expect(decision.actions.map((action) => action.kind)).not.toContain("issueCertificate");
-    expect(decision.rule).toBe({ foreign: "foreignSecret", kept: "takeOver", missing: "makeRoots" }[state]);
-  },
-);
+test.for(["foreign", "kept", "missing"] as const)("a CA that is %s is never signed with", async (state) => {
+  const whole = await material(await aCa());
+  const seen = aSeen({ material: { ...whole, ca: { ...whole.ca, state, pair: undefined } } });
+  const decision = decideLane(certificatesLane, seen, now);
+  expect(decision.actions.map((action) => action.kind)).not.toContain("issueCertificate");
+  expect(decision.rule).toBe({ foreign: "foreignSecret", kept: "takeOver", missing: "makeRoots" }[state]);
+});
 
-test("a running cluster that lost its authority gets no other one", async () => {
+test("a running cluster that lost its CA gets no other one", async () => {
   const whole = await material(await aCa());
   const lost = { ...whole, ca: { ...whole.ca, state: "missing" as const, pair: undefined } };
   const decision = decideLane(certificatesLane, aSeen({ material: lost, status: { clusterUuid: "U" } }), now);

@@ -58,7 +58,7 @@ test.for<[string, LicenseOffer, ElasticsearchCluster, string | undefined]>([
     "logs-pool",
   ],
   [
-    "the direct one while nobody knows what runs",
+    "the direct one while no one knows what runs",
     { direct: gold, associated: platinum },
     cluster({ state: "Unknown" }),
     "logs",

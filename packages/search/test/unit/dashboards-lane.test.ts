@@ -179,7 +179,7 @@ describe("the pods", () => {
     expect(spec.selector.matchLabels).toEqual({ "search.quartermaster.dev/dashboards": "logs" });
   });
 
-  test("see the authority of the engine and never its key", () => {
+  test("see the CA of the engine and never its key", () => {
     const trust = spec.template.spec.volumes?.find(({ name }) => name === "trust");
     expect(trust?.secret).toMatchObject({ secretName: "logs-http-cert", items: [{ key: "ca.crt" }] });
   });

@@ -30,12 +30,12 @@ test.for<[string, SearchCluster, Partial<Material>, object | undefined]>([
     { login, tls: { client: undefined, serverName: "logs.team.svc" } },
   ],
   [
-    "nobody asks Elasticsearch before there is an account",
+    "no one asks Elasticsearch before there is an account",
     es,
     { ...elasticsearch, fileRealm: { operator: { ...operator, login: undefined }, files } },
     undefined,
   ],
-  ["nobody asks without an authority", es, { ...elasticsearch, ca: { ...ca, pair: undefined } }, undefined],
+  ["no one asks without an authority", es, { ...elasticsearch, ca: { ...ca, pair: undefined } }, undefined],
 ])("%s", ([, cluster, material, expected]) => {
   const target = engineTarget(cluster, aMaterial(material), [aPod("logs-nodes-0")]);
   expect(target === undefined ? [] : [target]).toMatchObject(expected === undefined ? [] : [expected]);

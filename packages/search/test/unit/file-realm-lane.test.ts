@@ -80,7 +80,7 @@ test.for<[string, Seen, string, string, readonly string[]]>([
     ["apply"],
   ],
   [
-    "somebody else has the name",
+    "another client else has the name",
     seenWith({ fileRealm: { operator, files: { ...files, state: "foreign" } } }),
     "foreignFiles",
     "stalled",

@@ -47,7 +47,7 @@ describe("formation", () => {
     ],
     ["the list is not written", { status: pinned }, { rule: "writeBootstrapList" }],
     [
-      "nobody answers",
+      "no one answers",
       { status: pinned, bootstrapList: "filled", pods },
       { rule: "awaitFormation", actor: "engine" },
     ],
@@ -204,7 +204,7 @@ describe("nodes of a formed cluster", () => {
     decideLane(nodesLane, aSeen({ cluster: three, pods, ...changes }), now);
 
   test.for<[string, Partial<Seen>, string]>([
-    ["nobody answers", { status: formed }, "unreachable"],
+    ["no one answers", { status: formed }, "unreachable"],
     [
       "[search/SC-23] the disks of a majority of voters are gone",
       { status: { ...formed, nodes: voters, conditions: unavailable }, volumes: [aVolume("logs-nodes-0")] },
@@ -274,7 +274,7 @@ describe("nodes of a formed cluster", () => {
     });
   });
 
-  test("another version is not begun: the nodes go on with theirs", () => {
+  test("another version is not begun: the nodes continue with theirs", () => {
     const decision = decideNodes({ status: formed, engine: healthy, heldVersion: "3.0.0" });
     expect(decision).toMatchObject({
       rule: "heldVersion",
@@ -294,7 +294,7 @@ describe("pools", () => {
     ["the list is not written", { status: pinned }],
     [
       "keys are missing",
-      { status: pinned, bootstrapList: "filled", material: aMaterial({ missing: ["own authority"] }) },
+      { status: pinned, bootstrapList: "filled", material: aMaterial({ missing: ["own CA"] }) },
     ],
   ])("no StatefulSet before its time: %s", ([, changes]) => {
     expect(decidePools(changes).actions).toEqual([]);

@@ -64,7 +64,7 @@ const older: Predecessor = {
 describe("[security/105] how a cluster is taken over", () => {
   const unprotected = aSearchCluster({ isDeletionProtected: false });
   test.for<[string, Partial<Seen>, string | undefined, readonly string[]]>([
-    ["nobody was there before", {}, undefined, []],
+    ["no one was there before", {}, undefined, []],
     [
       "the predecessor never had anything",
       { predecessor: { ...older, status: {}, left: [] } },

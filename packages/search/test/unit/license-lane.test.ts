@@ -67,7 +67,7 @@ const problem = { reason: "SignatureMissing", message: "There is no Secret." };
 const rejected = [{ uid: "gold-1", digest: "d1", reason: "RejectedByCluster", message: "invalid" }];
 
 test.for<[string, Seen, string, string, readonly string[]]>([
-  ["nobody asks for a license", seenWith({}, basic), "nothingAsked", "settled", []],
+  ["no one asks for a license", seenWith({}, basic), "nothingAsked", "settled", []],
   ["its signature is missing", seenWith({ problem }, basic), "unreadable", "stalled", []],
   [
     "the label wants another type",
@@ -76,7 +76,7 @@ test.for<[string, Seen, string, string, readonly string[]]>([
     "stalled",
     [],
   ],
-  ["the label wants what nobody has", seenWith({ desired: "gold" }, basic), "wrongType", "stalled", []],
+  ["the label wants what no one has", seenWith({ desired: "gold" }, basic), "wrongType", "stalled", []],
   ["[licensing/P1] it runs", seenWith({ wanted }, gold), "alreadyRuns", "settled", []],
   [
     "[licensing/P13] it runs, and 7.17 calls enterprise platinum",
@@ -141,9 +141,9 @@ test.for<[string, Seen, string, string, readonly string[]]>([
     "waiting",
     [],
   ],
-  ["nobody knows what runs", seenWith({ wanted }), "unknownLicense", "waiting", []],
+  ["no one knows what runs", seenWith({ wanted }), "unknownLicense", "waiting", []],
   [
-    "[licensing/P10] a trial ran, nobody answers now, and basic is asked for on loss",
+    "[licensing/P10] a trial ran, no one answers now, and basic is asked for on loss",
     seenWith({ revertsToBasic: true, allowsDowngrade: true }, undefined, {
       license: { uid: "t", type: "trial", state: "Applied" },
     }),
@@ -151,7 +151,7 @@ test.for<[string, Seen, string, string, readonly string[]]>([
     "settled",
     [],
   ],
-  ["[licensing/T3] a trial that nobody asked for runs", seenWith({}, trial), "nothingAsked", "settled", []],
+  ["[licensing/T3] a trial that no one asked for runs", seenWith({}, trial), "nothingAsked", "settled", []],
   [
     "[licensing/T3] the same where basic is asked for on loss",
     seenWith({ revertsToBasic: true, allowsDowngrade: true }, trial),
@@ -237,7 +237,7 @@ test.for<[string, Seen, string, string, readonly string[]]>([
     ["startLicense basic"],
   ],
   [
-    "one that somebody uploaded by hand runs",
+    "one that another client uploaded by hand runs",
     seenWith({ revertsToBasic: true }, gold),
     "nothingAsked",
     "settled",
@@ -255,7 +255,7 @@ test.for<[string, Seen, string, string, readonly string[]]>([
 test.for<[string, string, string]>([
   ["[licensing/P9] an empty 404", "notFound", "NotReady"],
   ["[licensing/P11] 401 or 403", "forbidden", "AuthFailed"],
-  ["no answer in time", "timeout", "Unreachable"],
+  ["no response in time", "timeout", "Unreachable"],
   ["not asked yet", "not asked", "LicensePending"],
 ])("%s: nothing is written", ([, why, reason]) => {
   const engine = engineFacts({ license: { isKnown: false, why } });
@@ -276,7 +276,7 @@ test("[security/68] an account that is refused is tried once a minute, whatever 
 });
 
 describe("what an attempt found out", () => {
-  test("counts until the engine is asked again", () => {
+  test("counts until the engine is queried again", () => {
     const applied: LicenseAttempt = { ...attempt, outcome: "applied", current: gold };
     const seen = seenWith({ wanted, attempt: applied }, basic);
     expect(decideLane(licenseLane, seen, now).rule).toBe("alreadyRuns");
@@ -316,7 +316,7 @@ test.for<[string, Partial<LicenseSeen>, Seen["status"], boolean]>([
     { license: { uid: "gold-1", type: "gold", expiryTime: new Date(at(-1)).toISOString() } },
     true,
   ],
-])("the engine is asked for its license: %s", ([, license, status, isRequested]) => {
+])("the engine is queried for its license: %s", ([, license, status, isRequested]) => {
   const question = { status, nowMs: now.getTime() };
   expect(needsLicense(anElasticsearch("7.17.28"), { ...NO_LICENSE, ...license }, question)).toBe(isRequested);
 });

@@ -39,7 +39,7 @@ const willing: Partial<LicenseSeen> = { revertsToBasic: true, allowsDowngrade: t
 interface Observation {
   readonly atMinute: number;
   readonly license?: Partial<LicenseSeen>;
-  /** What the engine says when it is asked (default: gold). */
+  /** What the engine says when it is queried (default: gold). */
   readonly engine?: EngineLicense;
 }
 
@@ -78,7 +78,7 @@ function lived(observations: readonly Observation[]): {
 }
 
 describe("a ClusterLicense that vanished, with RevertToBasic", () => {
-  test("gives way to basic after 15 minutes, whatever restarts in between, and the engine is asked first", () => {
+  test("gives way to basic after 15 minutes, whatever restarts in between, and the engine is queried first", () => {
     const life = new Life();
     life.sample({ atMinute: 0, license: present });
     expect(life.status.license).toMatchObject({ state: "Applied", clusterLicense: "docs" });
@@ -101,7 +101,7 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
       },
     ]);
     expect(life.requested).toEqual([0, 16]);
-    // The answer, or the status after it, was lost: the engine is asked again, and nothing else follows.
+    // The response, or the status after it, was lost: the engine is queried again, and nothing else follows.
     const { actions } = life.sample({ atMinute: 17, engine: basic });
     expect({ actions, license: life.status.license }).toEqual({
       actions: [],
@@ -109,7 +109,7 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
     });
   });
 
-  test("[licensing/X9] and came back within 15 minutes: nothing is sent, and the next time begins anew", () => {
+  test("[licensing/X9] and came back within 15 minutes: nothing is sent, and the next time begins again", () => {
     const { life, last } = lived([
       { atMinute: 0, license: present },
       { atMinute: 1 },
@@ -138,12 +138,12 @@ describe("a ClusterLicense that vanished, with RevertToBasic", () => {
       want: { rule: "reverts", outcome: { why: { reason: "DowngradeNotAllowed" } } },
     },
     {
-      name: "is kept where nobody asks for basic",
+      name: "is kept where no one requests basic",
       license: { revertsToBasic: false },
       want: { rule: "nothingAsked" },
     },
     {
-      name: "is kept where the label asks for a type",
+      name: "is kept where the label requests a type",
       license: { desired: "gold" },
       want: { rule: "wrongType" },
     },
@@ -241,7 +241,7 @@ describe("a license that has ended, with RevertToBasic", () => {
   });
 });
 
-test("[licensing/X7] in the last 15 days the lane comes back twice a day at most, and the engine is asked nothing", () => {
+test("[licensing/X7] in the last 15 days the lane comes back twice a day at most, and the engine gets no query", () => {
   const life = new Life();
   const expiryMs = startMs + 15 * 24 * 60 * minute;
   const engine = { ...gold, expiryMs };

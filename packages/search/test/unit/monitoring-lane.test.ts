@@ -130,7 +130,7 @@ test.for<[string, Seen, string, string]>([
     "waiting",
   ],
   [
-    "somebody else has the name of its login",
+    "another client else has the name of its login",
     seenWith(
       none,
       {},
@@ -146,7 +146,7 @@ test.for<[string, Seen, string, string]>([
     "waiting",
   ],
   [
-    "somebody else has the name of that certificate",
+    "another client else has the name of that certificate",
     seenWith(standalone, {}, { material: stackMaterial("foreign") }),
     "foreignSecret",
     "stalled",
@@ -266,7 +266,7 @@ describe("the exporter", () => {
     });
   });
 
-  test("meets the restricted profile, has no token, and sees the authority of the engine but not its key", () => {
+  test("meets the restricted profile, has no token, and sees the CA of the engine but not its key", () => {
     const { spec } = exporterDeployment(none, aMonitoring()).spec.template;
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,
@@ -335,7 +335,7 @@ test("its user has one role, with nothing but reads of figures", () => {
   expect(mapped).toEqual([["quartermaster_monitoring", { users: ["quartermaster-monitoring"] }]]);
 });
 
-test("a cluster that names no image gets the operator's, and no stack is asked for where ServiceMonitors are served", () => {
+test("a cluster that names no image gets the operator's, and no stack is requested where ServiceMonitors are served", () => {
   const unserved = { follow: () => undefined };
   const open = stacked(undefined);
   const resolved = withStack(open, unserved, "registry/exporter:1").monitoring;

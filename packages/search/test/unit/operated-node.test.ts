@@ -85,7 +85,7 @@ describe("the status while a node is away by our hand", () => {
     });
   });
 
-  test("says at once that somebody else is down", () => {
+  test("says immediately that another node is down", () => {
     const { availableNodes, nodes = [] } = report(withoutPod(during({ down: [away, "logs-managers-0"] })));
     expect(availableNodes).toBe(3);
     expect(nodes.find(({ name }) => name === "logs-managers-0")?.member).toBe(false);

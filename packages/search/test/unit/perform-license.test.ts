@@ -31,7 +31,7 @@ const response = (
   ...more,
 });
 
-/** What an engine says to one call after the other; it notes what it was asked. */
+/** What an engine says to one call after the other; it notes the calls. */
 interface Script {
   readonly licenses: readonly EngineLicense[];
   readonly responses?: readonly (LicenseResponse | EngineErrorCode)[];
@@ -112,13 +112,13 @@ test.each<Row>([
     want: { calls: ["GET", "PUT yes", "GET"], result: { ...applied, current: gold } },
   },
   {
-    name: "taken by the answer and not by what runs: not applied",
+    name: "taken by the response and not by what runs: not applied",
     action: put,
     engine: { licenses: [basic, basic], responses: [response("applied")] },
     want: { calls: ["GET", "PUT yes", "GET"], result: { outcome: "failed" }, events: [] },
   },
   {
-    name: "[licensing/A4] a lower type is asked about first, and the engine's words are kept",
+    name: "[licensing/A4] a lower type is first sent without acknowledgement, and the engine's words are kept",
     action: { ...put, warnsFirst: true },
     engine: {
       licenses: [platinum, gold],

@@ -46,12 +46,12 @@ describe("TLS of nodes that run", () => {
     },
     { name: "the template counts while there is no pod", pods: [], sets: [set(plain)], want: clear },
     { name: "pods count before the template", pods: [pod(base)], sets: [set(plain)], want: both },
-    { name: "nobody knows", pods: [], want: undefined },
+    { name: "no one knows", pods: [], want: undefined },
   ])("$name", ({ pods, sets = [], want }) => {
     expect(runningTls({ pods, sets })).toEqual(want);
   });
 
-  test("what is declared otherwise is held, and everybody sees what runs", () => {
+  test("what is declared otherwise is held, and all clients sees what runs", () => {
     expect(withRunningTls(base, both)).toEqual({ cluster: base, heldTls: undefined });
     expect(withRunningTls(base, undefined)).toEqual({ cluster: base, heldTls: undefined });
     const { cluster, heldTls } = withRunningTls(plain, both);
@@ -61,7 +61,7 @@ describe("TLS of nodes that run", () => {
     expect(withRunningTls(base, none).cluster.security.isEnabled).toBe(false);
   });
 
-  test("who vouches for certificates of the author's is trusted besides our own authority, which other nodes still serve", () => {
+  test("who vouches for certificates of the author's is trusted besides our own CA, which other nodes still serve", () => {
     const trustOf = (foreignHttpTrust: readonly string[]): readonly string[] | undefined =>
       engineTarget(base, aMaterial({ foreignHttpTrust, foreignTrust: ["other"] }), [
         aPod("logs-nodes-0"),
@@ -90,7 +90,7 @@ describe("whose certificates nodes have mounted", () => {
       http: ["logs-http-cert", "theirs"],
     },
     { name: "none without TLS for clients", pods: [pod(plain, { ownerReferences })], http: [] },
-    { name: "a pod that somebody made with our labels does not count", pods: [pod(own)], http: [] },
+    { name: "a pod that another client made with our labels does not count", pods: [pod(own)], http: [] },
   ])("$name", ({ pods, http }) => {
     expect(mountedCertificates({ pods, sets: [ours] }).http).toEqual(http);
   });

@@ -80,7 +80,7 @@ function decided(seen: Seen, now: Date): readonly unknown[] {
 
 describe("which nodes are told to read certificates again", () => {
   test.for<[string, Parameters<typeof given>[0], readonly string[]]>([
-    ["nobody has said anything", { a: undefined, b: undefined }, ["settled"]],
+    ["no one has said anything", { a: undefined, b: undefined }, ["settled"]],
     ["all have them", { a: current, b: current }, ["settled"]],
     ["one node goes first", { a: oldHttp, b: oldHttp, c: oldHttp }, ["settled", "a http"]],
     [
@@ -115,7 +115,7 @@ describe("which nodes are told to read certificates again", () => {
     expect(decided(given({ a: current, b: "silent" }), late)).toEqual(["settled"]);
   });
 
-  test("once all were seen with them, nobody is asked or told", () => {
+  test("once all were seen with them, no node is queried or reloaded", () => {
     const { digest = "" } = servedCertificates(given({ a: current })) ?? {};
     const seen = given({ a: oldHttp }, { status: { clusterUuid: "U", certificates: { served: digest } } });
     expect(needsServedCertificates(seen)).toBe(false);

@@ -69,6 +69,6 @@ describe("[first-use/2] objects that a spec names", () => {
   });
 
   test("what the operator makes itself is not the user's to create", () => {
-    expect(missingReferences(["Secret a", "own authority"])).toEqual(["Secret a"]);
+    expect(missingReferences(["Secret a", "own CA"])).toEqual(["Secret a"]);
   });
 });

@@ -81,7 +81,7 @@ describe.each(parts)("%s", (part) => {
     expect(hash(settingsWith(), { oncall: "2" })).not.toEqual(hash(settingsWith(), { oncall: "1" }));
   });
 
-  test("is reached by the stack alone, unless it asks for a login", () => {
+  test("is reached by the stack alone, unless it requests a login", () => {
     const [rule] = made(settingsWith(), part).policy.spec?.ingress ?? [];
     expect("from" in (rule ?? {})).toBe(part !== "grafana");
   });
@@ -122,7 +122,7 @@ test("every part serves TLS, and Prometheus verifies whom it sends alerts to", (
   expect(made(settingsWith(), "grafana").config.data?.["grafana.ini"]).toContain("protocol = https");
 });
 
-test("a renewed certificate restarts Grafana, which reads it only when it starts, and nobody else", () => {
+test("a renewed certificate restarts Grafana, which reads it only when it starts, and no one else", () => {
   const settings = settingsWith();
   const hashes = (certificate: string): readonly unknown[] =>
     standaloneStack(clusterWith(settings), settings, { followed: {}, readAtStart: { certificate } })

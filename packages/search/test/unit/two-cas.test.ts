@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 type CertifiedKey = Awaited<ReturnType<typeof issueCa>>;
 
 const validity = { notBeforeMs: Date.UTC(2020, 0, 1), notAfterMs: Date.UTC(2045, 0, 1) };
-/** An authority keeps its subject when its key is replaced: engines refuse to reload a leaf of another issuer. */
+/** A CA keeps its subject when its key is replaced: engines refuse to reload a leaf of another issuer. */
 const subject = { commonName: "logs", organizationalUnits: ["authority"] };
 const cas = Promise.all([
   issueCa({ subject, serial: "01", validity }),
@@ -46,7 +46,7 @@ async function trusts(ca: string, certificate: CertifiedKey): Promise<boolean> {
   }
 }
 
-describe("two authorities of one subject, as while the authority is replaced", () => {
+describe("two CAs of one subject, as while the CA is replaced", () => {
   test.for([
     { name: "old before new, leaf of the old", order: [0, 1], signer: 0 },
     { name: "old before new, leaf of the new", order: [0, 1], signer: 1 },

@@ -343,7 +343,7 @@ describe("the cause of a reason goes, and the cluster comes back", () => {
     },
   );
 
-  test.each(["nameClash", "inheritChildren"])("the gate %s looks again by itself", (name) => {
+  test.each(["nameClash", "inheritChildren"])("the gate %s looks again on its own", (name) => {
     const rule = searchRules.find((each) => each.name === name);
     const predecessor = { uid: "o", status: {}, isDeletionProtected: true, left: [] };
     const left = [

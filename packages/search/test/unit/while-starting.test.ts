@@ -47,7 +47,7 @@ describe("the status while nodes start for the first time", () => {
     expect(all.nodePools?.map(({ ready }) => ready)).toEqual([3, 2]);
   });
 
-  test("says at once that one is lost which was there, by its name", () => {
+  test("says immediately that one is lost which was there, by its name", () => {
     const lost = following(first, ["logs-managers-0", "logs-data-1"]);
     expect(lost.availableNodes).toBe(3);
     expect(lost.blockers?.[0]?.message).toContain("logs-managers-0");

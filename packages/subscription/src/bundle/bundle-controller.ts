@@ -29,7 +29,6 @@ import { isWithin, judgeReferences } from "../references/judge-references.ts";
 import { type KnownKeys, pollMs, readKeys } from "../references/read-keys.ts";
 import { beyondLimits, type SeenLimits, surplusOf } from "../references/within-limits.ts";
 
-/** What the controller of Bundles needs. */
 export interface BundleOptions {
   /** Only Bundles of this namespace (default: all). */
   readonly namespace?: string | undefined;
@@ -130,7 +129,7 @@ function judge(seen: BundleSeen, webhookAccount: Account | undefined): Verdict<A
   };
 }
 
-/** What keeps all pods, or those that name none, from getting the Bundle. */
+/** Reasons why all pods, or those that name none, do not get the Bundle. */
 function stalling(conflict: ConflictDecision, { isSurplus }: SeenLimits): Why | undefined {
   if (conflict.isWithinBundle) return conflict.problem;
   return isSurplus ? surplusOf("Bundle", labelledLimit) : undefined;

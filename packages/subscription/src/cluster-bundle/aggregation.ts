@@ -30,7 +30,7 @@ export function wantedRoles(
 
 /**
  * Aggregates by labels, never by editing the other role. Only allowed roles get a label: otherwise anyone who may write a
- * ClusterBundle could give access to everybody. `targets` are the roles as they are; a missing one is undefined.
+ * ClusterBundle could give access to all users. `targets` are the roles as they are; a missing one is undefined.
  */
 export function aggregate(
   roles: readonly string[],

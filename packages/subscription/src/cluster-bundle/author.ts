@@ -49,7 +49,7 @@ export function isPermitted(author: AuthorFacts, object: ObjectIdentity): boolea
   return author.kind === "notRequired";
 }
 
-/** What is wrong with the author's permissions; undefined when nothing is. */
+/** The problem of the author's permissions; undefined when there is none. */
 export function authorProblem(author: AuthorFacts, objects: readonly ObjectIdentity[]): Why | undefined {
   if (author.kind === "unknown")
     return {

@@ -12,7 +12,6 @@ import { perform } from "./perform.ts";
 import { type ClusterBundleAction, clusterBundleRules } from "./rules.ts";
 import { shareSources } from "./share-profile.ts";
 
-/** What the controller of ClusterBundles needs. */
 export interface ClusterBundleOptions extends ClusterBundleSettings {
   /** Bundles worked on at the same time (default: 4). */
   readonly concurrency?: number | undefined;

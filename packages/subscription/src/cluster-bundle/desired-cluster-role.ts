@@ -34,7 +34,7 @@ export function desiredClusterRole(
 }
 
 /**
- * The merge patch that removes what somebody added to the role by hand, because it would give the permission to others; undefined
+ * The merge patch that removes manual additions to the role, because they would give the permission to others; undefined
  * when there is nothing. It restores the rules too: the API server refuses any write to a role that grants more than we have. It means
  * the role that was seen: another client's role of the same name must keep its rules.
  */
@@ -54,7 +54,7 @@ export function foreignParts(
 }
 
 /**
- * Whether somebody gave the role an aggregation rule: then it grants what that rule selects. Only who has every permission may write
+ * Whether the role has an aggregation rule: then it grants what that rule selects. Only who has every permission may write
  * such a role, so we cannot restore it.
  */
 export function isOverridden(live: ClusterRole | undefined): boolean {
@@ -62,7 +62,7 @@ export function isOverridden(live: ClusterRole | undefined): boolean {
 }
 
 /**
- * All ClusterRoles, because one of somebody else under our name has to be seen. Of those that no ClusterBundle controls only names and
+ * All ClusterRoles, because one of another client under our name has to be seen. Of those that no ClusterBundle controls only names and
  * aggregation rules are kept.
  */
 export const roleSource: InformerRequest<ClusterRole> = {
@@ -87,7 +87,7 @@ function keptRole(role: Live): ClusterRole {
   };
 }
 
-/** `use` is what drivers and the share driver ask for; the webhook asks for `get`. */
+/** `use` is what drivers and the share driver request; the webhook requests `get`. */
 const verbs = ["get", "list", "watch", "use"] as const;
 
 function shareRules(shares: readonly GrantedShare[]): readonly PolicyRule[] {

@@ -16,7 +16,7 @@ import {
 
 import { bundleReasons, conditionTypes } from "../bundle-reasons.ts";
 
-/** What is kept of a CSINode: the drivers that kubelet has registered. */
+/** The part of a CSINode that is kept: the drivers that kubelet has registered. */
 interface DriverNode extends KubeObject {
   readonly drivers: readonly string[];
 }
@@ -76,7 +76,6 @@ export function waitingForDriver(node: Live, bundles: ReadStore<ClusterBundle>):
     .map(({ metadata: { name } }) => ({ name }));
 }
 
-/** What a bundle reports until then. */
 export function driverMissing(driver: string): Why {
   return {
     reason: bundleReasons.driverNotRegistered,

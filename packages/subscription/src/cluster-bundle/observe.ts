@@ -61,7 +61,6 @@ export interface ClusterBundleSeen {
   readonly accesses: OwnedAccesses;
 }
 
-/** What is known about Shares. */
 export interface SeenShares {
   /** Undefined when no Share API is served. */
   readonly profile: ShareProfile | undefined;
@@ -70,11 +69,10 @@ export interface SeenShares {
   readonly wanted: readonly NamedReference[];
   /** Those that the bundle controls, of any profile. */
   readonly owned: readonly LiveShare[];
-  /** Wanted names under which somebody else has an object. */
+  /** Wanted names under which another client has an object. */
   readonly taken: ReadonlySet<string>;
 }
 
-/** What is known about ClusterRoles. */
 export interface SeenRole {
   /** That of the bundle; undefined when there is none. */
   readonly live: Live<ClusterRole> | undefined;
@@ -86,7 +84,7 @@ export interface SeenRole {
   readonly targets: ReadonlyMap<string, ClusterRole | undefined>;
 }
 
-/** What observing is set up with. */
+/** Dependencies of observing. */
 interface ObserveOptions {
   readonly settings: ClusterBundleSettings;
   readonly peers: AlwaysInjectPeers<ClusterBundle>;
@@ -158,7 +156,7 @@ function ownedShares(kind: Kind, bundle: Live<ClusterBundle>, ctx: Context): rea
 /** No reference means it, so such a Share is written again. */
 const unreadable = { kind: "Secret", namespace: "", name: "" } as const;
 
-/** The status says which reference has which name even if somebody deleted or edited a Share; without it, the Shares do. */
+/** The status says which reference has which name even if a Share was deleted or edited; without it, the Shares do. */
 function knownShares({ status }: ClusterBundle, owned: readonly LiveShare[]): readonly KnownShare[] {
   const recorded = (status?.shares ?? []).flatMap(({ name, ref }) =>
     ref === undefined ? [] : [{ name, object: ref }],

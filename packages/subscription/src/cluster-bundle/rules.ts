@@ -46,7 +46,7 @@ export type ClusterBundleAction =
   /** Removes what others added to our ClusterRole. */
   | { readonly kind: "cutRole"; readonly name: string; readonly body: object };
 
-/** What a ClusterBundle needs: the first rule that answers decides. */
+/** Rules of a ClusterBundle: the first rule that matches decides. */
 export function clusterBundleRules(
   settings: RuleSettings,
 ): readonly Rule<ClusterBundleSeen, ClusterBundleAction>[] {
@@ -59,7 +59,7 @@ export function clusterBundleRules(
 
 type RuleSettings = Pick<ClusterBundleSettings, "allowedClusterRoles" | "webhookAccount" | "driver">;
 
-/** Without ClusterRoles the bundle cannot be used by any pod, and one of another client would look absent. */
+/** Without ClusterRoles the bundle cannot be used by any pod, and a foreign one would seem absent. */
 function permissionsMissing({ role }: ClusterBundleSeen): Verdict<never> | undefined {
   if (role.isKnown) return undefined;
   const message =
@@ -72,7 +72,7 @@ function permissionsMissing({ role }: ClusterBundleSeen): Verdict<never> | undef
   };
 }
 
-/** The watch of a new Share API opens at once. Until then a Share of somebody else would look absent. */
+/** The watch of a new Share API opens immediately. Until then a foreign Share would seem absent. */
 function shareApiStarting({ shares }: ClusterBundleSeen): Verdict<never> | undefined {
   if (!shares.isStarting) return undefined;
   const message = "The Share API is served, but its objects are not known yet.";
@@ -138,7 +138,7 @@ function outcomeOf(problem: Why | undefined, { isPolled }: Pick<ClusterBundleSee
   return problem === undefined ? settled(recheckMs) : stalled(problem, recheckMs);
 }
 
-/** An author who lost a permission must not go on handing out what it was for. */
+/** An author who lost a permission must not continue handing out what it was for. */
 const reviewAgainMs = 300_000;
 
 interface KeptShare extends NamedReference {
@@ -149,7 +149,7 @@ interface SharePlan {
   /** Those that exist after the actions. */
   readonly kept: readonly KeptShare[];
   readonly actions: readonly ClusterBundleAction[];
-  /** What the share driver may read: follows from what the bundle refers to, never from what a Share says. */
+  /** Access of the share driver: follows from what the bundle refers to, never from what a Share says. */
   readonly accesses: readonly ObjectAccess[];
 }
 
@@ -190,7 +190,7 @@ function applyShare({ kind, shareName, reference }: KeptShare, profile: SharePro
 
 /**
  * A Share of an object that is missing just now stays: the object is probably being replaced, and running pods mount the Share.
- * A Share that is to become one of a missing object goes: nobody wants what it gives access to.
+ * A Share that is to become one of a missing object goes: no one wants what it gives access to.
  */
 function isFor(share: LiveShare, wanted: KeptShare): boolean {
   return isNamed(share, wanted) && referenceKey(share.object) === referenceKey(wanted.reference.object);
@@ -200,7 +200,7 @@ function isNamed({ kind, name }: LiveShare, wanted: KeptShare): boolean {
   return name === wanted.shareName && kind.plural === wanted.kind.plural && kind.group === wanted.kind.group;
 }
 
-/** Somebody else's object under our name is neither written nor granted. */
+/** Another client's object under our name is neither written nor granted. */
 function takenNames({
   bundle,
   shares: { profile, wanted, taken },

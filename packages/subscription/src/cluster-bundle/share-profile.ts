@@ -48,7 +48,7 @@ export const sharedConfigMaps: Kind<SharedConfigMap> = defineKind<SharedConfigMa
 /** Every kind that a ClusterBundle may have made Shares of; the operator may have run with another profile before. */
 export const shareKinds: readonly Kind[] = [share.kind, sharedSecrets, sharedConfigMaps];
 
-/** Watched whole: an object of somebody else under our name has to be seen. */
+/** Watched whole: an object of another client under our name has to be seen. */
 export const shareSources: readonly InformerRequest[] = shareKinds.map((kind) => ({
   kind,
   keepManagedFields: true,

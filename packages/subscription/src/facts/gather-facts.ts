@@ -21,7 +21,6 @@ import type { PodView } from "../injection/pod-view.ts";
 import type { BundleReader } from "./bundle-reader.ts";
 import type { KeyIndex } from "./key-index.ts";
 
-/** What facts are read with. */
 export interface FactReaders {
   readonly bundles: Pick<
     BundleReader,
@@ -41,7 +40,7 @@ export interface FactRequest {
 
 /**
  * Reads what the decision upon a pod needs. A failed read for a bundle that the pod names is thrown, so that the failure policy
- * decides; for a bundle that nobody asked for it only means that the bundle is skipped.
+ * decides; for a bundle that no one requested it only means that the bundle is skipped.
  */
 export async function gatherFacts(request: FactRequest, readers: FactReaders): Promise<InjectionFacts> {
   const { pod, namespace, signal } = request;
@@ -107,7 +106,7 @@ async function accessTo(
   }
 }
 
-/** What the driver reviews before it mounts the Shares of a bundle. */
+/** Reviews of the driver before it mounts the Shares of a bundle. */
 function sharesOf(found: ClusterBundle | undefined): readonly AccessRequest[] {
   return (found?.status?.shares ?? []).map(({ name, kind = "Share", apiVersion = "" }) => {
     const known = shareKinds.find((each) => each.kind === kind && apiVersion.startsWith(`${each.group}/`));
@@ -116,7 +115,7 @@ function sharesOf(found: ClusterBundle | undefined): readonly AccessRequest[] {
   });
 }
 
-/** The objects to look at, each with whether a named bundle has it. */
+/** The objects to read, each with whether a named bundle has it. */
 function objectsOf(
   candidates: readonly Candidate[],
   facts: InjectionFacts,
@@ -153,7 +152,7 @@ async function keysOf(object: ObjectIdentity, isNeeded: boolean, { keys }: FactR
   }
 }
 
-/** So many reads of one pod are under way at a time: bundles of one tenant must not crowd out the pods of others. */
+/** So many reads of one pod are in progress at a time: bundles of one tenant must not crowd out the pods of others. */
 const readsAtOnce = 16;
 
 function byName<B extends Bundle | ClusterBundle>(bundles: readonly B[]): Map<string, B> {

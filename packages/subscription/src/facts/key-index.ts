@@ -10,7 +10,6 @@ import {
 import { keyLimitBytes } from "../references/read-keys.ts";
 import { WatchedKeys, type WatchKeys } from "./watched-keys.ts";
 
-/** What the index reads with. */
 export interface KeyIndexOptions {
   readonly client: Client;
   readonly system: Pick<System, "monotonicMs">;
@@ -27,14 +26,14 @@ const [grantedWithinMs, betweenReadsMs] = [2_000, 200];
 const entryLimit = 2_000;
 
 /**
- * The API server answers reads of one object within milliseconds; the caller's own deadline is shorter still. Values are dropped while they
+ * The API server serves reads of one object within milliseconds; the caller's own deadline is shorter still. Values are dropped while they
  * arrive: 500 Secrets of 300 KB would otherwise be text in memory until the next collection, docs/decisions/0008.
  */
 const reading = { timeoutMs: 5_000, textLimitBytes: keyLimitBytes } as const;
 
 /**
  * The key names of Secrets and ConfigMaps, one object at a time: nothing is listed, and values are dropped as soon as the keys
- * are known. Objects that are used often are watched. Keys of others are up to 30 s old; that an object does not exist is asked
+ * are known. Objects that are used often are watched. Keys of others are up to 30 s old; that an object does not exist is read
  * again after a second, also if a watch says so: it may have been created a moment before the pod.
  */
 export class KeyIndex {
@@ -84,7 +83,7 @@ export class KeyIndex {
     try {
       return (await this.#confirmations.get(object)).value;
     } catch (error) {
-      // The API server cannot be asked: what the watch said last is better than to refuse pods.
+      // The API server cannot be queried: the last state of the watch is better than to refuse pods.
       if (facts.kind !== "keys") throw error;
       return facts;
     }
@@ -122,7 +121,7 @@ export class KeyIndex {
   }
 }
 
-/** Copies: a key must not keep the whole answer alive. */
+/** Copies: a key must not keep the whole response alive. */
 function ownKeys(data: Readonly<Record<string, string>> = {}): readonly string[] {
   return Object.keys(data)
     .slice(0, objectKeyLimit + 1)

@@ -11,10 +11,8 @@ import { type KeyNames, keyNamesOf } from "../references/read-keys.ts";
 /** Opens a watch of one object. */
 export type WatchKeys = (request: InformerRequest<KeyNames>) => WatchHandle;
 
-/** What is needed of a watch. */
 export type WatchHandle = Pick<InformerHandle<KeyNames>, "store" | "state" | "silentMs"> & AsyncDisposable;
 
-/** What the watches are made with. */
 export interface WatchedKeysOptions {
   readonly watch: WatchKeys;
   readonly system: Pick<System, "monotonicMs">;
@@ -22,7 +20,6 @@ export interface WatchedKeysOptions {
   readonly limit?: number;
 }
 
-/** What a watch says of an object. */
 export interface WatchedFacts {
   readonly facts: KeyFacts;
   /** False while the watch has been silent for longer than it may be. */
@@ -58,12 +55,12 @@ export class WatchedKeys {
     this.#options = options;
   }
 
-  /** Watches under way. */
+  /** Watches in progress. */
   get size(): number {
     return this.#watched.size;
   }
 
-  /** Notes the use of an object; gives what its watch says, or undefined while there is none with an answer. */
+  /** Notes the use of an object; gives what its watch says, or undefined while there is none with a response. */
   use(object: ObjectIdentity): WatchedFacts | undefined {
     const nowMs = this.#options.system.monotonicMs();
     this.#endUnused(nowMs);
@@ -94,7 +91,7 @@ export class WatchedKeys {
     const [oldest] = this.#watched;
     if (this.#watched.size >= limit && oldest !== undefined) {
       const [oldestKey, { usedMs }] = oldest;
-      // All are in use: to end one for another would open watches without end. The object goes on being read.
+      // All are in use: to end one for another would open watches without end. The object continues being read.
       if (nowMs - usedMs < oftenMs) return;
       this.#end(oldestKey);
     }

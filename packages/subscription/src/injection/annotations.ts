@@ -10,7 +10,7 @@ export const annotations = {
   denyClusterBundles: "subscription.openshift.io/deny-cluster-bundles",
   /** Ours to write: the injected bundles with their generations. */
   generations: "subscription.openshift.io/bundle-generations",
-  /** Ours to write: names of the volumes that we added, so that a later call does not take somebody else's for one of them. */
+  /** Ours to write: names of the volumes that we added, so that a later call does not take another client's for one of them. */
   volumes: "subscription.openshift.io/injected-volumes",
   /** The kubelet's, on pods that only mirror a static pod. */
   mirror: "kubernetes.io/config.mirror",

@@ -94,7 +94,7 @@ function rawVolume({ name, source }: PlacedVolume): object {
   return { name, ...source };
 }
 
-/** The API server fills in the mode that a projected volume leaves out. */
+/** The API server fills in the mode that a projected volume omits. */
 function isSame(volume: unknown, { source }: DesiredVolume): boolean {
   if (!isJsonObject(volume)) return false;
   const { projected, ...rest } = withoutFields(volume, new Set(["name"]));

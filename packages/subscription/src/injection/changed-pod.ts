@@ -12,7 +12,6 @@ import { annotations } from "./annotations.ts";
 import type { ContainerList, ContainerView, PodView } from "./pod-view.ts";
 import type { ResolvedBundle } from "./resolve-bundle.ts";
 
-/** What we write down in a pod. */
 export interface Records {
   /** The injected bundles with their generations. */
   readonly generations: string | undefined;
@@ -23,7 +22,6 @@ export interface Records {
 /** A pod without injection has neither. */
 export const noRecords: Records = { generations: undefined, volumes: undefined };
 
-/** What is changed in a pod. */
 export interface PodChange {
   readonly volumes: readonly unknown[];
   /** All mounts of each container that has a change. */

@@ -53,7 +53,7 @@ const lists = {
   },
 } as const;
 
-/** The annotation by which a pod leaves out a labelled bundle. */
+/** The annotation by which a pod excludes a labeled bundle. */
 export function denyAnnotation(kind: BundleKind): string {
   return lists[kind].deny;
 }

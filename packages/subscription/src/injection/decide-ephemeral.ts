@@ -58,7 +58,7 @@ function uniqueDirectories(mounts: readonly MountView[]): readonly MountView[] {
   });
 }
 
-/** What the container mounts itself stays; nothing of ours hides it. */
+/** The container's own mounts stay; nothing of ours hides them. */
 function mountsWith({ mounts }: ContainerView, directories: readonly MountView[]): readonly unknown[] {
   const fitting = directories.filter(({ path }) => !mounts.some((mount) => isWithin(mount.path, path)));
   return [...mounts, ...fitting].map(({ raw }) => raw);

@@ -19,7 +19,7 @@ import { type Collected, SourceCollection } from "./source-collection.ts";
 
 /**
  * Decides upon a new pod: which bundles it gets, whether they fit together and into its containers, and the patch that adds them.
- * Pure. A second call on the answer of the first gives an empty patch.
+ * Pure. A second call on the response of the first gives an empty patch.
  */
 export function decideInjection(
   pod: PodView,
@@ -97,7 +97,7 @@ function addTo(
   return resolution.kind === "problem" ? resolution.problem : sources.add(resolution.bundle);
 }
 
-/** Problems that a labelled bundle causes to the whole pod. That we could not ask is our fault, and never one of them. */
+/** Problems that a labelled bundle causes to the whole pod. A failed review is our problem, and never one of them. */
 function isStrict({ reason }: Problem, { name }: Candidate, { facts, settings }: Environment): boolean {
   const { accessPolicy, conflictPolicy } = settings;
   if (reason === reasons.accessDenied)

@@ -12,7 +12,6 @@ export interface DesiredMount {
   readonly readOnly?: true | undefined;
 }
 
-/** What is mounted into one container. */
 export interface ContainerMounts {
   /** All mounts of the container. */
   readonly mounts: readonly unknown[];
@@ -90,7 +89,7 @@ function mountsOf(
   return files.map(({ path, subPath }) => ({ name, mountPath: `${location}/${path}`, subPath, ...readOnly }));
 }
 
-/** Somebody's mount above our paths is fine; at them, or anywhere within the entitlements, it is not. */
+/** A mount of the author above our paths is fine; at them, or anywhere within the entitlements, it is not. */
 function conflictOf(
   foreign: readonly MountView[],
   desired: readonly DesiredMount[],
@@ -112,7 +111,7 @@ interface Merge {
   readonly desired: readonly DesiredMount[];
 }
 
-/** What is as wanted keeps its place: a second call changes nothing. */
+/** Correct mounts keep their position: a second call changes nothing. */
 function merged(mounts: readonly MountView[], { placement, desired }: Merge): readonly unknown[] {
   const kept = mounts.filter(
     (mount) =>

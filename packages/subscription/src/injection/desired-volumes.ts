@@ -11,7 +11,7 @@ export interface DesiredVolume {
   readonly purpose: Purpose;
   /** Everything but the name. */
   readonly source: VolumeSource;
-  /** What is mounted of it when files are mounted one by one. */
+  /** Files that are mounted when files are mounted one by one. */
   readonly files: readonly VolumeFile[];
   /** Its root holds these files under these names and nothing else. */
   readonly isDirectory: boolean;
@@ -23,7 +23,6 @@ export interface VolumeFile {
   readonly path: string;
 }
 
-/** What a volume is made of. */
 export type VolumeSource =
   | { readonly projected: { readonly sources: readonly object[]; readonly defaultMode?: number } }
   | {

@@ -10,13 +10,13 @@ import type { Collected } from "./source-collection.ts";
 /** The volumes and mounts of a pod with bundles, or why they do not fit. */
 export type PodInjection =
   | { readonly kind: "change"; readonly change: PodChange; readonly warnings: readonly string[] }
-  /** No container can take them, and nobody asked for them. */
+  /** No container can take them, and no one requested them. */
   | { readonly kind: "nothing"; readonly warnings: readonly string[] }
   | { readonly kind: "problem"; readonly problem: Problem };
 
 /**
  * Fits the sources into the pod. A container that mounts something else at our paths is an error if the pod names a bundle;
- * otherwise nobody asked for the injection, and that container is left alone.
+ * otherwise no one requested the injection, and that container is left alone.
  */
 export function injectIntoPod(
   pod: PodView,

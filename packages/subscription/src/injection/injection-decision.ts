@@ -3,7 +3,6 @@ import { type AdmissionDecision, type JsonPatchOperation, printable } from "@qua
 import { type InjectionReason, type Problem, reasons } from "../reasons.ts";
 import type { BundleKind } from "./injection-facts.ts";
 
-/** What is answered, and what is counted. */
 export interface InjectionDecision {
   readonly result: "injected" | "skipped" | "rejected";
   readonly scope: InjectionScope;

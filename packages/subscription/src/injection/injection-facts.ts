@@ -13,7 +13,6 @@ export interface Candidate {
   readonly isNamed: boolean;
 }
 
-/** What a decision needs to know about the cluster, read once. */
 export interface InjectionFacts {
   /** That of the request: the pod's own may be empty. */
   readonly namespace: string;
@@ -65,14 +64,13 @@ export function referenceKey({ kind, namespace, name }: ObjectIdentity): string 
 export interface Reference {
   readonly purpose: Purpose;
   readonly object: ObjectIdentity;
-  /** What the bundle says; undefined means the bundle's own namespace. */
+  /** The bundle's `namespace` field; undefined means the bundle's own namespace. */
   readonly statedNamespace: string | undefined;
   readonly items: readonly KeyPath[] | undefined;
   readonly prefix: string | undefined;
   readonly isOptional: boolean;
 }
 
-/** What an object is mounted for. */
 export type Purpose = "repository" | "entitlement";
 
 /** A key and the file that it becomes. */
@@ -110,7 +108,7 @@ export function filesOf(
   return keys.map((key) => ({ key, path: `${prefix}${key}` }));
 }
 
-/** What is known of an object whose keys are these; `undefined` when it does not exist. */
+/** Facts about an object with these keys; `undefined` when it does not exist. */
 export function keyFactsOf(keys: readonly string[] | undefined): KeyFacts {
   if (keys === undefined) return { kind: "missing" };
   return keys.length > objectKeyLimit ? { kind: "tooManyKeys" } : { kind: "keys", keys };

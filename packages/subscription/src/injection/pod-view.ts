@@ -4,7 +4,7 @@ import { fieldOf, isJsonObject, type JsonObject, listOf, textOf } from "@quarter
 
 import { type Annotations, annotations, valueOf } from "./annotations.ts";
 
-/** What we read of a pod, which is foreign JSON: unknown fields stay in `object`. */
+/** The part of a pod that we read, which is foreign JSON: unknown fields stay in `object`. */
 export interface PodView {
   readonly object: JsonObject;
   readonly annotations: Annotations;

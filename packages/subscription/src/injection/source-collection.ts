@@ -45,7 +45,7 @@ export class SourceCollection {
     return undefined;
   }
 
-  /** What has been added, in order. */
+  /** The added sources, in order. */
   collected(): Collected {
     return { bundles: this.#bundles, sources: [...this.#sources.values()] };
   }
@@ -94,7 +94,7 @@ function describePair(one: Candidate, other: Candidate): string {
   return `${plural} "${one.name}" and "${other.name}"`;
 }
 
-/** The creator of the pod cannot edit every bundle, but can leave out one that was not asked for. */
+/** The creator of the pod cannot edit every bundle, but can leave out one that was not requested. */
 function remedyFor({ kind, name, isNamed }: Candidate): string {
   if (isNamed) return "give one of them items or a prefix";
   return `to leave one out, annotate the pod with ${denyAnnotation(kind)}: "${name}"`;

@@ -50,7 +50,7 @@ export function ownedAccesses(owner: Live, ctx: Pick<Context, "store">): OwnedAc
   return { Role: of("Role"), RoleBinding: of("RoleBinding") };
 }
 
-/** What to write: permissions that are no longer declared go first, bindings before Roles. */
+/** Writes: permissions that are no longer declared go first, bindings before Roles. */
 export function planAccess(wanted: readonly ObjectAccess[], owned: OwnedAccesses): readonly AccessAction[] {
   const keyOf = ({ name, namespace }: { readonly name: string; readonly namespace: string }): string =>
     `${namespace}/${name}`;

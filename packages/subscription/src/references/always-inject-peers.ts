@@ -22,7 +22,7 @@ export interface PeersOptions<O extends Bundle | ClusterBundle> {
   readonly referencesOf: (bundle: Live<O>) => readonly Reference[];
 }
 
-/** What is derived from all bundles of a namespace, or of the cluster; kept until one of them changes. */
+/** Facts derived from all bundles of a namespace, or of the cluster; kept until one of them changes. */
 interface Location {
   /** In the order of their names. The same list until something changes: results about it are kept by it. */
   readonly providers: readonly Provider[];

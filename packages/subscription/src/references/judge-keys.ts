@@ -16,7 +16,7 @@ export interface Provider {
   readonly references: readonly Reference[];
 }
 
-/** What is compared: a bundle, and those that are injected together with it without being named. */
+/** Input of the comparison: a bundle, and those that are injected together with it without being named. */
 export interface ConflictQuery {
   readonly kind: "Bundle" | "ClusterBundle";
   readonly own: Provider;
@@ -171,7 +171,7 @@ const noConflict: Why = {
   message: "No two referenced objects have a key in common.",
 };
 
-/** Names the key and the bundles, never an object: not everybody who reads one bundle may read the other. */
+/** Names the key and the bundles, never an object: not every reader of one bundle may read the other. */
 function whyOf(kind: ConflictQuery["kind"], own: string, { purpose, path, other }: Conflict): Why {
   const reason =
     purpose === "entitlement" ? bundleReasons.entitlementKeyConflict : bundleReasons.repositoryKeyConflict;

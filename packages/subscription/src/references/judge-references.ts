@@ -18,13 +18,12 @@ export function judgeReferences(
   return { problem, condition: abnormal(conditionTypes.invalid, problem, allFound) };
 }
 
-/** What counts besides the objects. */
 export interface JudgeOptions {
   /** Of a Bundle, which may only name objects of its own namespace. */
   readonly ownNamespace?: string | undefined;
   /** The bundle is not served: its objects were not read. */
   readonly ofLimits?: Why | undefined;
-  /** What the author of a ClusterBundle may not do. */
+  /** Permissions that the author of a ClusterBundle lacks. */
   readonly ofAuthor?: Why | undefined;
 }
 

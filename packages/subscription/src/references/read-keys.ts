@@ -21,7 +21,7 @@ import {
 /**
  * Follows every object that the references name and gives the names of its keys. Each has a watch of its own, by name; nothing
  * lists Secrets. Where all watches are taken, the object is read instead: `isPolled` then says that it has to be read again. Throws
- * while a watch is not answered yet, after all of them have been opened.
+ * while a watch has no response yet, after all of them have been opened.
  */
 export async function readKeys(
   references: readonly Reference[],
@@ -80,7 +80,6 @@ export function keyNamesOf({
   };
 }
 
-/** What is kept of a Secret or ConfigMap. */
 export interface KeyNames extends KubeObject {
   readonly keyNames: readonly string[];
 }
@@ -119,7 +118,7 @@ function kindOf(kind: "Secret" | "ConfigMap"): Kind<KeyNames> {
   return source as Kind<KeyNames>;
 }
 
-/** What is known about objects, by `referenceKey`. Never their values. */
+/** Facts about objects, by `referenceKey`. Never their values. */
 export type KnownKeys = ReadonlyMap<string, KeyFacts>;
 
 /** The object as messages name it. */

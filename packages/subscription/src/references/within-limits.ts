@@ -26,7 +26,6 @@ export function withinLimits(bundles: readonly Live<Bundle | ClusterBundle>[]): 
   return { beyond };
 }
 
-/** What the limits mean for one bundle. */
 export interface SeenLimits {
   /** The namespace has more than is served, and this bundle comes after that: nothing of it is read. */
   readonly isBeyond: boolean;
@@ -34,13 +33,11 @@ export interface SeenLimits {
   readonly isSurplus: boolean;
 }
 
-/** What a bundle beyond them reports. */
 export const beyondLimits: Why = {
   reason: bundleReasons.namespaceLimit,
   message: `The namespace has more Bundles or referenced objects than are served: ${bundleLimit} Bundles, which refer to ${referenceLimit} Secrets and ConfigMaps. Older Bundles come first; delete those that are not needed.`,
 };
 
-/** What a labelled bundle reports that comes after those that are injected. */
 export function surplusOf(kind: "Bundle" | "ClusterBundle", limit: number): Why {
   return {
     reason: bundleReasons.alwaysInjectLimit,

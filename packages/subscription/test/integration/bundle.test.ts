@@ -17,7 +17,7 @@ const conditionIs =
     conditionOf(object, type) === want;
 
 describe("a Bundle", () => {
-  test("[subscription-injection/AC-F20] reports a missing Secret and recovers by itself", async () => {
+  test("[subscription-injection/AC-F20] reports a missing Secret and recovers on its own", async () => {
     await using bench = await setUpBench();
     await bench.bundle("b", { entitlements: [{ name: "absent" }] });
     const found = await bench.until(bundle.kind, "b", conditionIs("Invalid", "True/ReferenceNotFound"));

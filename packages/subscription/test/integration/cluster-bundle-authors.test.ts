@@ -97,7 +97,7 @@ describe("the author of a ClusterBundle", () => {
     expect(await bench.client.find(share.kind, ref)).toBeUndefined();
     expect(denied.status?.shares ?? []).toEqual([]);
 
-    // Whoever may get it shares it by writing the spec.
+    // A client that may get it shares it by writing the spec.
     const back = { spec: { entitlements: [{ name: "mine", namespace: bench.namespace }] } };
     await eve.client.patch(clusterBundle.kind, { name }, { patch: { kind: "merge", body: back } });
     await bench.until(

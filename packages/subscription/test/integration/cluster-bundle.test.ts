@@ -87,7 +87,7 @@ describe("a ClusterBundle", () => {
     ]);
   });
 
-  test("[subscription-injection/AC-F2] reports a missing reference, shares the others and recovers by itself", async () => {
+  test("[subscription-injection/AC-F2] reports a missing reference, shares the others and recovers on its own", async () => {
     await using bench = await setUpBench();
     const { namespace } = bench;
     const name = bench.named("cb");
@@ -219,7 +219,7 @@ describe("a ClusterBundle", () => {
     });
   });
 
-  test("[subscription-injection/AC-F9] somebody else's Share under our name is neither adopted nor granted", async () => {
+  test("[subscription-injection/AC-F9] another client's Share under our name is neither adopted nor granted", async () => {
     await using bench = await setUpBench();
     const { namespace, client } = bench;
     const name = bench.named("cb");

@@ -142,7 +142,7 @@ describe("ClusterBundles and permissions", () => {
     expect((await injectedSoon(two, "grouped")).status).toBe(201);
   });
 
-  test("[subscription-injection/AC-B9] the account that the pod names is asked for", async () => {
+  test("[subscription-injection/AC-B9] the access of the account that the pod names is reviewed", async () => {
     expect((await podOf(one, "builder")).object.message).toContain('service account "builder"');
     const subject = { kind: "ServiceAccount", name: "builder", namespace: bench.namespace };
     await grant("builder", subject, { bundles: [one] });
@@ -155,7 +155,7 @@ describe("ClusterBundles and permissions", () => {
     await grant("second", subject, { bundles: [clashing] });
     await injectedSoon(clashing, "second");
     await bench.send("DELETE", `${rbac}/namespaces/${bench.namespace}/rolebindings/${bench.unique}-second`);
-    // An answer that allows would hold for 10 s.
+    // A response that allows would hold for 10 s.
     await eventually(async (see) => see(await podOf(clashing, "second")).status === 403, { withinMs: 5_000 });
   });
 
@@ -240,7 +240,7 @@ describe("ClusterBundles and permissions", () => {
     expect(watches.filter(({ path }) => !path.includes("fieldSelector=metadata.name"))).toEqual([]);
   });
 
-  test("[subscription-injection/AC-B10] when access cannot be asked for, named bundles fail and labelled ones are skipped", async () => {
+  test("[subscription-injection/AC-B10] when access cannot be reviewed, named bundles fail and labelled ones are skipped", async () => {
     const path = `${rbac}/clusterroles/${bench.operatorRole}`;
     const { rules } = (await bench.send("GET", path)).object as unknown as {
       rules: readonly { resources: readonly string[] }[];

@@ -93,7 +93,7 @@ describe("ways around the webhook", () => {
     };
     const keys = webhooks.flatMap(({ namespaceSelector }) => namespaceSelector.matchExpressions);
     expect(new Set(keys.map(({ key }) => key))).toEqual(new Set(["kubernetes.io/metadata.name"]));
-    // Whoever changes the configuration itself is undone, and this series shows it until then.
+    // A client that changes the configuration itself is undone, and this series shows it until then.
     expect(await bench.metrics()).toMatch(
       /_cabundle_in_sync\{configuration="quartermaster-subscription-[^}]*\} 1/,
     );
@@ -130,7 +130,7 @@ describe("ways around the webhook", () => {
         volumes: [],
       });
     }
-    // Eviction and binding have no place for a pod's spec; ephemeral containers are asked about: AC-E6.
+    // Eviction and binding have no place for a pod's spec; ephemeral containers reach the webhook: AC-E6.
     const eviction = {
       apiVersion: "policy/v1",
       kind: "Eviction",
@@ -168,7 +168,7 @@ describe("ways around the webhook", () => {
 });
 
 describe("another webhook that removes our mounts", () => {
-  test("[security/37] is undone when we are asked again", async () => {
+  test("[security/37] is undone when we are called again", async () => {
     await using stack = new AsyncDisposableStack();
     stack.use(await removeMounts(bench, "Never"));
     const response = await bench.pod("undone", { annotations, dryRun: true });
@@ -176,7 +176,7 @@ describe("another webhook that removes our mounts", () => {
     expect(mountNames(response)).toContain("etc-pki-entitlement");
   });
 
-  test("[security/37] and is asked again too: the final policy refuses the pod", async () => {
+  test("[security/37] and is called again too: the final policy refuses the pod", async () => {
     await using stack = new AsyncDisposableStack();
     stack.use(await removeMounts(bench, "IfNeeded"));
     await enforce("subscription-injected-pods.yaml");

@@ -32,7 +32,7 @@ interface Load {
   readonly count: number;
 }
 
-/** What is kept of an answer: in a campaign there are many. */
+/** What is kept of a response: in a campaign there are many. */
 interface Kept {
   readonly status: number;
   readonly message: string | undefined;

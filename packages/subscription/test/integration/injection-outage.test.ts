@@ -29,7 +29,7 @@ async function request(annotations: Record<string, string>) {
   return await bench.pod("asked", { annotations, dryRun: true });
 }
 
-test("[subscription-injection/AC-G5] without the API server for 60 s known bundles are injected, and only what must be asked fails", async () => {
+test("[subscription-injection/AC-G5] without the API server for 60 s known bundles are injected, and only what must be queried fails", async () => {
   const named = { "inject-bundle": "local" };
   await eventually(async (see) => {
     await request(named);
@@ -45,7 +45,7 @@ test("[subscription-injection/AC-G5] without the API server for 60 s known bundl
     const { status, object } = await request(named);
     statuses.push(status);
     expect(object.metadata?.annotations?.[generations], object.message).toBe('{"bundles":{"local":1}}');
-    // Nobody knows whether the account may use it.
+    // No one knows whether the account may use it.
     const requesting = await request({ "inject-cluster-bundle": bench.unique });
     expect(requesting.object.message).toContain("failed calling webhook");
     expect(requesting.object.message).not.toContain("denied the request");

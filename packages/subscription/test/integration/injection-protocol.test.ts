@@ -177,7 +177,7 @@ test("[subscription-injection/AC-F16] [security/54] a webhook configuration that
   await eventually(isRestored, { withinMs: 10_000 });
 });
 
-test("[security/33] while nobody answers, pods that name a bundle are refused and others start", async () => {
+test("[security/33] while no one answers, pods that name a bundle are refused and others start", async () => {
   await bench.stop();
   const { status, object } = await bench.pod("down", {
     annotations: { "inject-bundle": "local" },

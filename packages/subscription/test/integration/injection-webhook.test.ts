@@ -295,7 +295,7 @@ describe("the pod webhook behind the API server", () => {
     expect(page).not.toContain("no-such-bundle");
   });
 
-  test("keys of objects that pods use often are watched: a conflict counts at once, and no Secret is listed", async () => {
+  test("keys of objects that pods use often are watched: a conflict counts immediately, and no Secret is listed", async () => {
     await bench.secret("w1", "w1.pem");
     await bench.secret("w2", "w2.pem");
     await bench.bundle("w1", { entitlements: [{ name: "w1" }] });

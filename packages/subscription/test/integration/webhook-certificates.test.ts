@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { type InjectionBench, startInjection } from "../support/replica.ts";
 
-/** An authority of the platform and a certificate that it signed for our address. */
+/** A CA of the platform and a certificate that it signed for our address. */
 interface Signed {
   readonly caPem: string;
   readonly certificatePem: string;
@@ -44,7 +44,7 @@ async function fill(cluster: InjectionBench["cluster"], namespace: string, { caP
   });
 }
 
-/** As kubelet does: each file changes at once, the pair does not. */
+/** As kubelet does: each file changes immediately, the pair does not. */
 async function save(directory: string, { certificatePem, keyPem }: Signed): Promise<void> {
   for (const [name, content] of [
     ["tls.crt", certificatePem],
@@ -97,7 +97,7 @@ interface Configuration {
   }[];
 }
 
-/** Trusted authorities of every entry of both configurations, PEM. */
+/** Trusted CAs of every entry of both configurations, PEM. */
 async function trusted(): Promise<readonly string[]> {
   const all = ["", "-auto"].map(async (suffix) => {
     const name = `quartermaster-subscription-${bench.namespace}${suffix}`;
@@ -140,7 +140,7 @@ describe("a certificate of the platform", () => {
     expect(await podStatus()).toBe(201);
   });
 
-  test("[subscription-injection/AC-F15,AC-F23] [security/53] a new authority reaches every entry within 5 s, the old one stays, and no pod is refused", async () => {
+  test("[subscription-injection/AC-F15,AC-F23] [security/53] a new CA reaches every entry within 5 s, the old one stays, and no pod is refused", async () => {
     const responses: number[] = [];
     const over = new AbortController();
     const requesting = (async () => {
@@ -148,7 +148,7 @@ describe("a certificate of the platform", () => {
     })();
     await fill(bench.cluster, bench.operatorNamespace, signedSecond());
     await everyEntry((pem) => pem.includes(signedSecond().caPem), 5_000);
-    // Replicas still serve with the certificate of the old authority.
+    // Replicas still serve with the certificate of the old CA.
     for (const pem of await trusted()) expect(pem).toContain(signedFirst().caPem);
     await save(directory, signedSecond());
     const { fingerprint256 } = new X509Certificate(signedSecond().certificatePem);
@@ -159,7 +159,7 @@ describe("a certificate of the platform", () => {
     expect(responses.filter((status) => status !== 201)).toEqual([]);
   });
 
-  test("a published ConfigMap that is deleted comes back without old authorities", async () => {
+  test("a published ConfigMap that is deleted comes back without old CAs", async () => {
     const path = `/api/v1/namespaces/${bench.operatorNamespace}/configmaps/quartermaster-webhook-ca`;
     expect((await bench.send("DELETE", path)).status).toBe(200);
     await everyEntry((pem) => pem === signedSecond().caPem, 30_000);

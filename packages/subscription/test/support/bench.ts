@@ -106,7 +106,7 @@ export async function setUpBench({
     },
     operate: async ({ isClusterWide = false, access = operator, ...given } = {}) => {
       const { transport } = managers.use(connect(access));
-      // Tests run at the same time with different settings: each looks after its own ClusterBundles.
+      // Tests run at the same time with different settings: each manages its own ClusterBundles.
       const clusterBundleSelector = `${ownLabel}=${namespace}`;
       const scope = isClusterWide ? { bundleSelector: clusterBundleSelector } : { namespace };
       const controllers = bundleControllers({ ...scope, clusterBundleSelector, ...given });

@@ -33,7 +33,7 @@ export interface State {
   /** Names of ClusterBundles that the account may not get. */
   readonly denied?: readonly string[];
   readonly accessUnknown?: readonly string[];
-  /** e.g. `{ "app/local-entitlement": ["a.pem"] }`; a Secret or a ConfigMap, whichever is asked for. */
+  /** e.g. `{ "app/local-entitlement": ["a.pem"] }`; a Secret or a ConfigMap, whichever is requested. */
   readonly secrets?: Readonly<Record<string, readonly string[] | "missing" | "forbidden" | "unknown">>;
   readonly configMaps?: Readonly<Record<string, readonly string[] | "missing">>;
   readonly settings?: object;
@@ -159,7 +159,6 @@ export function decide(pod: object, state: State): Decided {
   return seen(pod, decideInjection(view, factsOf(state, view), settings));
 }
 
-/** What came of a decision. */
 export function seen(pod: object, decision: InjectionDecision): Decided {
   const { admission } = decision;
   const patch = admission.kind === "allow" ? (admission.patch ?? []) : [];
@@ -174,7 +173,6 @@ export function seen(pod: object, decision: InjectionDecision): Decided {
   };
 }
 
-/** What the API server fills in between two calls. */
 export function withDefaults(pod: SeenPod): SeenPod {
   const copy = structuredClone(pod) as unknown as {
     spec: { volumes?: { projected?: { defaultMode?: number } }[] };

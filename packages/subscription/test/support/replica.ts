@@ -24,13 +24,12 @@ import {
 
 import { readSubscriptionSettings, subscriptionDomain } from "../../src/index.ts";
 
-/** An answer of the API server. */
+/** A response of the API server. */
 export interface HttpResponse {
   readonly status: number;
   readonly object: ReviewedObject;
 }
 
-/** What tests read of an answer. */
 export interface ReviewedObject {
   readonly message?: string;
   readonly metadata?: {
@@ -52,7 +51,7 @@ export interface ReviewedObject {
 export interface InjectionBench extends AsyncDisposable {
   readonly cluster: SharedCluster;
   readonly namespace: string;
-  /** Where the operator has its authorities. */
+  /** Where the operator has its CAs. */
   readonly operatorNamespace: string;
   /** A name for cluster-scoped objects that no other test has. */
   readonly unique: string;
@@ -114,7 +113,7 @@ async function makeWebhookIdentity(cluster: SharedCluster, namespace: string): P
   });
 }
 
-/** What `run` needs by itself besides. */
+/** What `run` needs on its own besides. */
 const ownRules = [
   {
     apiGroups: ["admissionregistration.k8s.io"],
@@ -149,7 +148,7 @@ export interface RunningOptions {
   readonly hasTwoAccounts?: boolean;
 }
 
-/** Starts an operator for a namespace of its own and waits until its webhook is asked. */
+/** Starts an operator for a namespace of its own and waits until its webhook is queried. */
 export async function startInjection(
   settings: object = {},
   prepare: PrepareWebhook = async () => await Promise.resolve({}),
@@ -158,7 +157,7 @@ export async function startInjection(
   const stack = new AsyncDisposableStack();
   const cluster = stack.use(joinSharedCluster());
   const { name: namespace } = stack.use(await makeNamespace(cluster.api, "inject"));
-  // The authority's Secret is the operator's own: in a namespace of its own.
+  // The CA's Secret is the operator's own: in a namespace of its own.
   const { name: operatorNamespace } = stack.use(await makeNamespace(cluster.api, "injector"));
   const identity = await makeIdentity(cluster.api, cluster.admin, {
     namespace: operatorNamespace,

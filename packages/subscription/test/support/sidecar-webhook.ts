@@ -12,12 +12,12 @@ import { eventually } from "@quartermaster/testkit";
 
 import type { InjectionBench } from "./replica.ts";
 
-/** Somebody else's webhook that runs after ours and adds a container `late` to pods that have none. */
+/** Another client's webhook that runs after ours and adds a container `late` to pods that have none. */
 export async function addSidecars(bench: InjectionBench): Promise<AsyncDisposable> {
   return await interfere(bench, { patchFor: sidecarFor });
 }
 
-/** Somebody else's webhook that runs after ours and takes our mounts away; whether it is asked again is its own choice. */
+/** Another client's webhook that runs after ours and takes our mounts away; whether it is called again is its own choice. */
 export async function removeMounts(
   bench: InjectionBench,
   reinvocationPolicy: "Never" | "IfNeeded",
@@ -90,7 +90,7 @@ async function interfere(
     ],
   });
   certificates.refresh();
-  // The API server takes the authority from its own watch: only a review that arrives shows that it has.
+  // The API server takes the CA from its own watch: only a review that arrives shows that it has.
   await eventually(async (see) => {
     see(await bench.pod("is-asked", { dryRun: true }));
     return isRequested;

@@ -150,7 +150,7 @@ type Wake =
   | { readonly peer: string }
   /** A watch of a kind, mapped to those who wait. */
   | { readonly tracks: string }
-  /** Nothing announces it: it looks again by itself. */
+  /** Nothing announces it: it looks again on its own. */
   | { readonly afterMs: number; readonly because: string };
 
 interface Row {
@@ -404,7 +404,7 @@ test("every reason of bundles has a row here, or says that nothing is wrong", ()
   expect([...Object.keys(rows), ...healthy].toSorted()).toEqual(Object.values(bundleReasons).toSorted());
 });
 
-describe("a bundle that waits comes back by itself when the cause goes", () => {
+describe("a bundle that waits comes back on its own when the cause goes", () => {
   test.each(Object.entries(rows))("%s", async (reason, { comes, goes, wake }) => {
     const scene = comes();
     const verdict = await scene.decide();
@@ -441,7 +441,7 @@ describe("a change of a bundle with the always-inject label", () => {
     expect(woken(scene, before, after)).toContain("b");
   });
 
-  test.each([1, 2, 3, 4])("that lets %i in at once wakes every one of them", async (count) => {
+  test.each([1, 2, 3, 4])("that lets %i in together wakes every one of them", async (count) => {
     const scene = ofBundle({ entitlements: [{ name: "s" }] }, { labels });
     scene.state.put(secret("s", ["k"]));
     const early = keyNames(labelledLimit).map((name) => peer(`a-${name}`));

@@ -131,7 +131,7 @@ describe("a write that takes something away, when another client acts just befor
     }),
   };
   test.each(rows.flatMap((row) => Object.entries(acts).map(([act, change]) => ({ ...row, act, change }))))(
-    "$name leaves the object alone when somebody $act",
+    "$name leaves the object alone when another client $act",
     async ({ object, action, change }) => {
       const bench = aBench([object]);
       const decided = action(bench.live(object));
@@ -156,7 +156,7 @@ describe("a write that takes something away, when another client acts just befor
   });
 
   test.each(rows.filter(({ name }) => name !== "cutRole"))(
-    "$name is done when the object is gone, and says nothing of a failure as if it were",
+    "$name is done when the object no longer exists, and says nothing of a failure as if it were",
     async ({ object, action }) => {
       const bench = aBench([object]);
       const decided = action(bench.live(object));
@@ -187,7 +187,7 @@ describe("the permission of our other accounts", () => {
 
   test.each([
     { name: "nothing is left when the first write fails", fails: 1, want: [] },
-    { name: "a Role that nobody has is left when the second fails", fails: 2, want: ["Role"] },
+    { name: "a Role that no one has is left when the second fails", fails: 2, want: ["Role"] },
   ])("$name", async ({ fails, want }) => {
     const bench = aBench();
     bench.api.beforeWrite = (_write, number) => {

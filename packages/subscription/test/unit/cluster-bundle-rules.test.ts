@@ -169,12 +169,12 @@ describe("what is written for a ClusterBundle", () => {
       want: [`delete SharedSecret ${plain}`, `apply Share ${plain}`, "applyRole"],
     },
     {
-      name: "[subscription-injection/AC-F9] a Share of somebody else is not touched",
+      name: "[subscription-injection/AC-F9] a Share of another client is not touched",
       given: { shares: { taken: new Set([plain]) } },
       want: ["applyRole"],
     },
     {
-      name: "a ClusterRole of somebody else is not touched",
+      name: "a ClusterRole of another client is not touched",
       given: { role: { isTaken: true } },
       want: [`apply Share ${plain}`],
     },
@@ -198,7 +198,7 @@ describe("what is written for a ClusterBundle", () => {
 
   test.each([
     { name: "no Shares", given: { keys: keysOf({}) } },
-    { name: "Shares of somebody else", given: { shares: { taken: new Set([plain]) } } },
+    { name: "Shares of another client", given: { shares: { taken: new Set([plain]) } } },
     { name: "no Share API", given: { shares: { profile: undefined } } },
     { name: "a Share", given: {} },
   ] satisfies readonly { name: string; given: Given }[])(

@@ -80,7 +80,7 @@ describe("what is known of a Secret while the cache is warm", () => {
   });
 
   test.each(["transient", "timeout"] as const)(
-    "what a silent watch said last counts while the server cannot be asked (%s), and nothing without a watch",
+    "what a silent watch said last counts while the server cannot be queried (%s), and nothing without a watch",
     async (errorClass: ErrorClass) => {
       const clock = aClock();
       const api = new RecordedApi([aSecret("old")]);
@@ -162,7 +162,7 @@ describe("objects that are watched because they are used often", () => {
   );
 });
 
-describe("an object of a bundle that nobody asked for, which cannot be read", () => {
+describe("an object of a bundle that no one requested, which cannot be read", () => {
   const bundle = {
     metadata: { name: "auto", namespace: "app", generation: 1, labels: { [ALWAYS_INJECT_LABEL]: "true" } },
     spec: {

@@ -12,7 +12,7 @@ import { keyNamesOf } from "../../src/references/read-keys.ts";
 import { readSubscriptionSettings } from "../../src/subscription-settings.ts";
 import { aPod } from "../support/injection-cases.ts";
 
-/** A server that knows some objects and writes down what it is asked. */
+/** A server that knows some objects and writes down what it is queried. */
 class FakeServer {
   nowMs = 0;
   readonly requested: string[] = [];
@@ -114,7 +114,7 @@ describe("bundles", () => {
     expect(server.requested).toEqual(["Bundle app/late"]);
   });
 
-  test("[subscription-injection/AC-E17] an absent one is asked for again after a second", async () => {
+  test("[subscription-injection/AC-E17] an absent one is requested again after a second", async () => {
     const server = new FakeServer();
     const { bundles } = readersOf(server, {});
     for (const atMs of [0, 500, 1_100]) {
@@ -201,7 +201,7 @@ describe("the key index with watches", () => {
     expect(keys.watched).toBe(1);
   });
 
-  test("what a watch does not have, or a silent one says, is asked for; if that fails, its last word counts", async () => {
+  test("what a watch does not have, or a silent one says, is requested; if that fails, its last word counts", async () => {
     const { server, keys, watches } = watchedIndex();
     for (let use = 0; use < 2; use += 1) await keys.keysOf(secret);
     const [watch] = watches;
@@ -265,7 +265,7 @@ describe("the key index", () => {
     expect(JSON.stringify(found)).toContain('"a"');
   });
 
-  test("an absent object is asked for again after a second, a failure at once", async () => {
+  test("an absent object is requested again after a second, a failure immediately", async () => {
     const server = new FakeServer();
     const { keys } = readersOf(server, {});
     expect(await keys.keysOf(secret)).toEqual({ kind: "missing" });
@@ -291,7 +291,7 @@ describe("access", () => {
     { id: "AC-B8", spec: { serviceAccountName: "" }, account: "default" },
     { id: "AC-B9", spec: { serviceAccountName: "builder" }, account: "builder" },
   ])(
-    "[subscription-injection/$id] asks for account $account in the pod's namespace",
+    "[subscription-injection/$id] requests account $account in the pod's namespace",
     async ({ spec, account }) => {
       const server = new FakeServer();
       const readers = readersOf(server, { clusterBundles: [aClusterBundle("cluster")] });
@@ -403,7 +403,7 @@ describe("references", () => {
     expect(facts.access.get("same")).toBe("denied");
   });
 
-  test("at most 16 reads of one pod are under way at a time", async () => {
+  test("at most 16 reads of one pod are in progress at a time", async () => {
     const server = new FakeServer();
     let [open, most] = [0, 0];
     const keys = {

@@ -67,7 +67,7 @@ describe("always-inject bundles", () => {
     expect(other).toBe('{"bundles":{"x":1}}');
   });
 
-  test("[subscription-injection/AC-C10] [security/29] named and denied at once: injected with a warning", () => {
+  test("[subscription-injection/AC-C10] [security/29] named and denied together: injected with a warning", () => {
     const annotations = { "inject-bundle": "a", "deny-bundles": "*" };
     const { generations, warnings } = decide(aPod({ annotations }), scene);
     expect(injectedNames(generations)).toEqual(["a"]);

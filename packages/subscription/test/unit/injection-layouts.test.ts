@@ -48,7 +48,7 @@ describe("volume names", () => {
     expect(mountsOf(pod)).toEqual([{ name, mountPath: ePath }]);
   });
 
-  test("[subscription-injection/AC-D1] somebody who takes the hashed name too does not get in the way", () => {
+  test("[subscription-injection/AC-D1] another client who takes the hashed name too does not get in the way", () => {
     const first = decide(naming("plain", { volumes: [foreign] }), state).pod.spec.volumes?.[1]?.name ?? "";
     const { pod } = decide(naming("plain", { volumes: [foreign, { name: first, emptyDir: {} }] }), state);
     const names = pod.spec.volumes?.map(({ name }) => name) ?? [];
@@ -88,7 +88,7 @@ describe("mounts of others", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  test("[subscription-injection/AC-D3,AC-D11] somebody's own volume of our name and kind survives a second call", () => {
+  test("[subscription-injection/AC-D3,AC-D11] another client's own volume of our name and kind survives a second call", () => {
     const own = { name: "etc-pki-entitlement", projected: { sources: [{ secret: { name: "mine" } }] } };
     const volumeMounts = [{ name: own.name, mountPath: ePath }];
     const spec = { volumes: [own], containers: [{ name: "main", volumeMounts }, { name: "b" }] };

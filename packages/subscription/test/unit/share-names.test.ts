@@ -29,7 +29,7 @@ describe("names of Shares", () => {
       want: ["b"],
     },
     {
-      name: "a new one takes the plain name of one that is gone",
+      name: "a new one takes the plain name of one that no longer exists",
       refs: ["b", "c"],
       before: { a: plain, b: "b" },
       want: ["b", plain],

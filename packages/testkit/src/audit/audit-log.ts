@@ -10,7 +10,7 @@ import { eventually } from "../eventually.ts";
 export interface AuditEntry {
   readonly verb: string;
   readonly user: string;
-  /** The user somebody else spoke as, if any. */
+  /** The impersonated user, if any. */
   readonly impersonatedUser: string | undefined;
   readonly userAgent: string;
   readonly path: string;
@@ -34,7 +34,7 @@ export interface AuditFilter {
 /** Verbs that change something. */
 export const WRITING_VERBS: readonly string[] = ["create", "update", "patch", "delete", "deletecollection"];
 
-/** A moment. Lines of requests that came before it may stand behind its place in the log: each is written after its answer. */
+/** A moment. Lines of requests that came before it may stand behind its place in the log: each is written after its response. */
 export interface AuditPosition {
   readonly offsetBytes: number;
   /** By the server's clock, in microseconds, as it writes them. */
@@ -80,13 +80,13 @@ export class AuditLog {
     return counts;
   }
 
-  /** A request's line is written after its answer was sent, shortly later than that of the next one at worst. */
+  /** A request's line is written after its response was sent, shortly later than that of the next one at worst. */
   async #flush(): Promise<void> {
     await this.#request();
     await this.#request();
   }
 
-  /** Asks for something unmistakable and waits for its line. */
+  /** Requests something unmistakable and waits for its line. */
   async #request(): Promise<AuditPosition> {
     const marker = `/version?mark=${randomUUID()}`;
     const offsetBytes = statSync(this.#path).size;

@@ -10,7 +10,7 @@ import type { SeenRequest } from "./seen-request.ts";
 import type { WatchTransform } from "./watch-transform.ts";
 import { toFrames } from "./watch-transform.ts";
 
-/** A request under way. */
+/** A request in progress. */
 export interface Exchange {
   readonly message: Message;
   readonly seen: SeenRequest;
@@ -81,7 +81,7 @@ async function respondStale(
   await passOn(await exchange.forwarder.sendStale(message, signal), exchange, transform);
 }
 
-/** The same read at version 0: the server answers from memory. A watch that goes on from a version keeps it. */
+/** The same read at version 0: the server answers from memory. A watch that continues from a version keeps it. */
 function fromCache(message: Message): Message {
   const url = new URL(message.path, "https://api");
   const { searchParams } = url;
@@ -102,10 +102,10 @@ async function interleave(
   await passOn(reply, exchange);
 }
 
-/** Time for an answer to be read by its receiver, and for a signal to take effect. */
+/** Time for a response to be read by its receiver, and for a signal to take effect. */
 const momentMs = 50;
 
-/** Between the answer and the kill the operator may ask for more: none of that may reach the server. */
+/** Between the response and the kill the operator may request more: none of that may reach the server. */
 async function crashAfterResponse(
   reply: IncomingMessage,
   exchange: Exchange,
@@ -170,7 +170,9 @@ function endOf({ response, signal }: Pick<Exchange, "response" | "signal">): Abo
 async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   response.once("drain", () => resolve());
-  signal.addEventListener("abort", () => reject(new Error("the client has gone")), { once: true });
+  signal.addEventListener("abort", () => reject(new Error("the client has closed the connection")), {
+    once: true,
+  });
   await promise;
 }
 

@@ -15,7 +15,7 @@ import { createdName, describeRequest, type RequestMatch, type SeenRequest } fro
 
 /** One request, and what became of it. */
 export interface TraceEntry extends SeenRequest {
-  /** Undefined while under way, and for ever when no answer was given. */
+  /** Undefined while in progress, and for ever when no response was given. */
   status?: number;
   /** The fault that was done to it. */
   readonly fault: Fault["kind"] | undefined;

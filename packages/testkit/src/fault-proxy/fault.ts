@@ -9,11 +9,11 @@ import type { WatchTransform } from "./watch-transform.ts";
 export type Fault =
   /** C1: the operator is killed before the request leaves; the server never sees it. */
   | { readonly kind: "crash-before"; readonly kill: () => void }
-  /** C2: the server has acted, the operator is killed, the answer is lost. */
+  /** C2: the server has acted, the operator is killed, the response is lost. */
   | { readonly kind: "crash-after-commit"; readonly kill: () => void }
-  /** C3: the answer is delivered, then the operator is killed before it can ask again. */
+  /** C3: the response is delivered, then the operator is killed before it can ask again. */
   | { readonly kind: "crash-after-answer"; readonly kill: () => void }
-  /** E1, E2, E3, E7, W5 on a list: an answer of ours; the server never sees the request. */
+  /** E1, E2, E3, E7, W5 on a list: a response of ours; the server never sees the request. */
   | ({ readonly kind: "answer" } & SyntheticResponse)
   /** I1 to I5: another client acts between our read and our write; then the request is forwarded. */
   | {
@@ -26,18 +26,18 @@ export type Fault =
     }
   /** E4: held for ever, never passed on. */
   | { readonly kind: "hold-request" }
-  /** E5: passed on, the answer held for ever. */
+  /** E5: passed on, the response held for ever. */
   | { readonly kind: "hold-answer" }
-  /** E6: the connection is reset after so many bytes of the answer's body. */
+  /** E6: the connection is reset after so many bytes of the response's body. */
   | { readonly kind: "cut-answer"; readonly afterBytes: number }
-  /** E6: the answer ends cleanly after so many bytes: JSON that stops half-way. */
+  /** E6: the response ends cleanly after so many bytes: JSON that stops half-way. */
   | { readonly kind: "truncate-answer"; readonly afterBytes: number }
   /** E6: the server's body under another content type. */
   | { readonly kind: "mislabel-answer"; readonly contentType: string }
   /** S1, S2, S3: answered by the second API server. */
   | {
       readonly kind: "answer-stale";
-      /** Asks for what that server has at hand, however old: a read without a version would wait for etcd (default: unchanged). */
+      /** Requests what that server has at hand, however old: a read without a version would wait for etcd (default: unchanged). */
       readonly isCached?: boolean | undefined;
       /** S2: changes the stream of events of a watch. */
       readonly transform?: WatchTransform | undefined;
@@ -51,7 +51,7 @@ export interface InterleavedRequest extends SeenRequest {
   readonly body: string;
 }
 
-/** An answer that the proxy makes up. */
+/** A response that the proxy makes up. */
 export interface SyntheticResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -23,14 +23,15 @@ export class Forwarder implements Disposable {
     this.#agent = new Agent({ ca: caPem, keepAlive: true });
   }
 
-  /** Resolves with the answer as soon as its headers are there. */
+  /** Resolves with the response as soon as its headers are there. */
   async send(message: Message, signal: AbortSignal): Promise<IncomingMessage> {
     return await this.#sendTo(this.#server, message, signal);
   }
 
   /** The same, answered by the second API server. */
   async sendStale(message: Message, signal: AbortSignal): Promise<IncomingMessage> {
-    if (this.#staleServer === undefined) throw new Error("the proxy has no second API server to answer from");
+    if (this.#staleServer === undefined)
+      throw new Error("the proxy has no second API server to respond from");
     return await this.#sendTo(this.#staleServer, message, signal);
   }
 

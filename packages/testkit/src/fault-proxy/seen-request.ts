@@ -15,12 +15,12 @@ export interface SeenRequest {
   readonly resource: string;
   readonly subresource: string | undefined;
   readonly namespace: string | undefined;
-  /** Of a create, the name that its body asks for. */
+  /** Of a create, the name that its body requests. */
   readonly name: string | undefined;
   readonly fieldManager: string | undefined;
   readonly isDryRun: boolean;
   readonly impersonatedUser: string | undefined;
-  /** Which reconcile asked for it, where the operator says so. */
+  /** Which reconcile requested it, where the operator says so. */
   readonly reconcileId: string | undefined;
 }
 
@@ -106,7 +106,7 @@ function firstOf(header: string | readonly string[] | undefined): string | undef
   return typeof header === "string" ? header : header?.[0];
 }
 
-/** Name that a create asks for; undefined where the server makes it. */
+/** Name that a create requests; undefined where the server makes it. */
 export function createdName(method: string, body: Buffer): string | undefined {
   if (method !== "POST") return undefined;
   try {

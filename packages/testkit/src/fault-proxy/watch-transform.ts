@@ -57,7 +57,7 @@ export function repeatEvents(every = Number.POSITIVE_INFINITY): WatchTransform {
   };
 }
 
-/** W4: holds this stream while others go on, until the gate is opened. */
+/** W4: holds this stream while others continue, until the gate is opened. */
 export function holdUntil(gate: Promise<void>): WatchTransform {
   return async function* held(frames) {
     await gate;

@@ -36,7 +36,6 @@ export const disturbanceIds = [
   "I5",
 ] as const;
 
-/** What another client did to the object of a write. */
 export interface Interleaved {
   readonly path: string;
   readonly verb: string;
@@ -163,7 +162,7 @@ async function recreate(
   { api }: WorkloadRun,
   { path, request, before }: Target,
 ): Promise<RawObject | string> {
-  if (before === undefined && request.verb === "delete") return "the object is gone";
+  if (before === undefined && request.verb === "delete") return "the object is deleted";
   const like = before ?? bodyOf(request);
   if (before !== undefined && !(await removeObject(api, path))) return "the object is held by the server";
   return (await createForeign(api, path, like)) ?? "the server refuses the object";

@@ -74,7 +74,7 @@ export async function harmDone(
   run: WorkloadRun,
   { path, verb, after }: Interleaved,
 ): Promise<string | undefined> {
-  // The user's own steps go on with a new custom resource.
+  // The user's own steps continue with a new custom resource.
   if (after === undefined || isPrimary(run, path)) return undefined;
   const now = await readObject(run.api, path);
   const isKept =

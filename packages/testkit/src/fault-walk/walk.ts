@@ -23,7 +23,7 @@ const lanes = 4;
 
 /**
  * Learns the write points of a workload, then runs it once per plan: every fault at every write in a campaign, a sample in `make test`.
- * A campaign records each result, so that an interrupted one goes on where it stopped; a plan file repeats a single plan.
+ * A campaign records each result, so that an interrupted one continues where it stopped; a plan file repeats a single plan.
  */
 export async function walkFaults(workload: Workload): Promise<WalkReport> {
   const record = recordedWalk(workload.name);

@@ -27,7 +27,7 @@ function runs(program: string): boolean {
   return spawnSync(program, ["--version"]).status === 0;
 }
 
-/** Unpacked beside its place and moved there: of two runs at once, one is faster and the other takes what it made. */
+/** Unpacked beside its place and moved there: of two parallel runs, one is faster and the other takes what it made. */
 function download(): void {
   mkdirSync(join(directory, ".."), { recursive: true });
   const made = mkdtempSync(`${directory}-`);

@@ -12,7 +12,6 @@ export interface ScrapingPrometheus extends AsyncDisposable {
   until(path: string, demand: (response: string) => boolean): Promise<string>;
 }
 
-/** What it scrapes, and the rules that it evaluates. */
 export interface ScrapeOptions {
   readonly port: number;
   readonly rules: string;

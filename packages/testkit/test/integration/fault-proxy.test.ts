@@ -77,7 +77,7 @@ describe("a fault proxy", () => {
   test.each([
     { name: "[faults/C1] kills before the write leaves", kind: "crash-before", isDone: false },
     {
-      name: "[faults/C2] kills after the commit, the answer is lost",
+      name: "[faults/C2] kills after the commit, the response is lost",
       kind: "crash-after-commit",
       isDone: true,
     },
@@ -91,7 +91,7 @@ describe("a fault proxy", () => {
     expect(await create("next")).toBe(201);
   });
 
-  test("[faults/C3] kills after the answer was delivered, and nothing is passed on in between", async () => {
+  test("[faults/C3] kills after the response was delivered, and nothing is passed on in between", async () => {
     let kills = 0;
     proxy.inject(isWritePoint, { kind: "crash-after-answer", kill: () => (kills += 1) });
     expect(await create("delivered")).toBe(201);

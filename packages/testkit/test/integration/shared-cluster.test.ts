@@ -23,7 +23,7 @@ test("gives each test a namespace of its own", async () => {
   expect((await cluster.api.send({ path: `/api/v1/namespaces/${one.name}` })).status).toBe(200);
 });
 
-test("lets a test act with exactly the rights it asks for, and tells who wrote what", async () => {
+test("lets a test act with exactly the rights it requests, and tells who wrote what", async () => {
   await using namespace = await makeNamespace(cluster.api);
   const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create", "get"] }];
   const writer = await makeIdentity(cluster.api, cluster.admin, { namespace: namespace.name, rules });

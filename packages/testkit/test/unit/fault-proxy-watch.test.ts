@@ -64,7 +64,7 @@ describe("a stream of events on its way through the proxy", () => {
     { name: "is cut into bytes", transform: splitEvery(1), want: ["1", "\n", "2", "\n", "3", "\n"] },
     { name: "comes two at a time", transform: joinFrames(2), want: ["1\n2\n", "3\n"] },
     { name: "waits for its gate", transform: holdUntil(Promise.resolve()), want: ["1\n", "2\n", "3\n"] },
-    { name: "ends by itself", transform: closeAfter(1000), want: ["1\n", "2\n", "3\n"] },
+    { name: "ends on its own", transform: closeAfter(1000), want: ["1\n", "2\n", "3\n"] },
   ])("$name", async ({ transform, want }) => {
     expect(await collect(transform, "1\n", "2\n", "3\n")).toEqual(want);
   });

@@ -52,7 +52,7 @@ describe("the status oracle", () => {
     },
     { name: "passes an older observation", given: { observed: 1 }, want: undefined },
     {
-      name: "objects to ready while under way",
+      name: "objects to ready while in progress",
       given: { reconciling: "True" },
       want: "Ready and Reconciling at once",
     },

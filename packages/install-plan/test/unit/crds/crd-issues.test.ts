@@ -371,7 +371,7 @@ describe("brokenByUpdate", () => {
     ]);
   });
 
-  test("judges by the version asked for, and by none that is not there", () => {
+  test("judges by the version requested, and by none that is not there", () => {
     expect(brokenByUpdate(next, "v2", objects)).toHaveLength(2);
     expect(brokenByUpdate(next, "v3", objects)).toEqual([]);
   });

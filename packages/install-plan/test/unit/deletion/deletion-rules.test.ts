@@ -266,7 +266,7 @@ const rows: readonly Row[] = [
     outcome: "waiting 5000",
   },
   {
-    name: "what is asked for already is not asked for again",
+    name: "what is requested already is not requested again",
     given: { remaining: [left("a"), left("b")], requested: new Set(["uid-a", "uid-b"]) },
     rule: "underWay",
     actions: [],

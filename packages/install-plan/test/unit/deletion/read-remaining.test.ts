@@ -106,9 +106,13 @@ const nothing = { remaining: [], unconfirmed: [], isPending: false };
 describe("what is left of a plan that is being deleted", () => {
   test.each([
     { name: "is there when its watch shows it", given: there, want: { ...nothing, remaining: ["One"] } },
-    { name: "is gone when its watch does not", given: { ...there, isThere: false }, want: nothing },
     {
-      name: "is gone with its kind when no API is registered for it",
+      name: "is deleted when its watch does not show it",
+      given: { ...there, isThere: false },
+      want: nothing,
+    },
+    {
+      name: "no longer exists with its kind when no API is registered for it",
       given: { discovery: "notFound" },
       want: nothing,
     },

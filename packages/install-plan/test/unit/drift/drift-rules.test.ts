@@ -59,7 +59,7 @@ describe("whether an installed plan writes an object", () => {
       isWritten: true,
     },
     {
-      name: "adoption: IfUnowned, somebody's object",
+      name: "adoption: IfUnowned, another client's object",
       view: aMemberView({ ownership: { kind: "unowned" }, state: "Conflict" }, { adoption: "IfUnowned" }),
       isWritten: false,
     },

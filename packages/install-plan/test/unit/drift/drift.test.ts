@@ -53,7 +53,7 @@ describe("how an object departs from what was applied", () => {
   const rows: readonly Row[] = [
     { name: "it does not", given: live(ours("a", "b", "ab")), want: {} },
     {
-      name: "somebody took a key",
+      name: "another client took a key",
       given: live(ours("a", "ab"), by("kubectl-edit", data("b"))),
       want: { paths: ["/data/b"] },
       manager: "kubectl-edit",

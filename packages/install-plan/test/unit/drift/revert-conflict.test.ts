@@ -13,12 +13,12 @@ function reverts(count: number, more: Partial<Revert> = {}): readonly Revert[] {
   return Array.from({ length: count }, (_, at) => ({ atMs: (at + 1) * secondMs, manager: "x", ...more }));
 }
 
-describe("somebody keeps changing back what we restore", () => {
+describe("another client keeps changing back what we restore", () => {
   const cases: readonly {
     readonly name: string;
     readonly given: readonly Revert[];
     readonly nowMs?: number;
-    /** How long after the last revert the next one may come; undefined means at once. */
+    /** How long after the last revert the next one may come; undefined means immediately. */
     readonly wantPauseMs: number | undefined;
   }[] = [
     { name: "nothing was reverted", given: [], wantPauseMs: undefined },

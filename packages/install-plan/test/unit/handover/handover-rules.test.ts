@@ -85,7 +85,7 @@ describe("a plan that replaces another", () => {
       want: "finished",
     },
     {
-      name: "waits for nobody when the other plan is gone",
+      name: "waits for no one when the other plan no longer exists",
       given: handover(
         { state: "Gone" },
         { status: finishing, members: [aView("c", { state: "InProgress" })] },
@@ -98,8 +98,8 @@ describe("a plan that replaces another", () => {
 
   test.each([
     { name: "the soonest of their rechecks", rechecks: [9_000, 4_000, undefined], want: 4_000 },
-    { name: "a minute where none asks for one", rechecks: [undefined], want: 60_000 },
-    { name: "a minute where all ask for later", rechecks: [120_000], want: 60_000 },
+    { name: "a minute where none requests one", rechecks: [undefined], want: 60_000 },
+    { name: "a minute where all request later", rechecks: [120_000], want: 60_000 },
   ])("looks at objects that are not ready again after $name", ({ rechecks, want }) => {
     const members = rechecks.map((recheckAfterMs, at) =>
       aView(`c${at}`, {
@@ -124,7 +124,7 @@ describe("when a handover fails", () => {
     { name: "it is rolled back where that is wanted", onFailure: "Rollback", predecessor: {}, isBack: true },
     { name: "it holds on otherwise", onFailure: "Hold", predecessor: {}, isBack: false },
     {
-      name: "it is not rolled back to a plan that is gone",
+      name: "it is not rolled back to a plan that no longer exists",
       onFailure: "Rollback",
       predecessor: { state: "Gone", plan: undefined } as unknown as Partial<Predecessor>,
       isBack: false,

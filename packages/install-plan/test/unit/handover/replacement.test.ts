@@ -31,7 +31,7 @@ describe("who replaces whom", () => {
     expect(letGo({ ...began, phase: "Superseded" })).toBe(true);
   });
 
-  test("a successor counts once its status asks for release, and not while it only says so in its spec", () => {
+  test("a successor counts once its status requests release, and not while it only says so in its spec", () => {
     const a = aPlan("a", { status: began });
     const silent = replacing("b", ["a"]);
     const requesting = replacing("b", ["a"], { replaces: [entry("a", "Releasing")] });
@@ -81,7 +81,7 @@ describe("who replaces whom", () => {
     }
   });
 
-  test("a plan that has begun with none has none, whoever matches its selector later", () => {
+  test("a plan that has begun with none has none, a client that matches its selector later", () => {
     const successor = aPlan("b", { spec: { replaces: { selector: "app=shop" } }, status: began });
     const later = aPlan("x", { metadata: { labels: { app: "shop" } }, status: began });
     const { predecessors, late, takesOverFrom } = replacementOf(successor, [successor, later]);
@@ -115,7 +115,7 @@ describe("who replaces whom", () => {
     expect(comers).toEqual(["late"]);
   });
 
-  test("another plan under the name of one that is gone is not touched", () => {
+  test("another plan under the name of one that no longer exists is not touched", () => {
     const successor = replacing("b", ["a"], {
       replaces: [{ name: "a", uid: "uid-of-old", state: "Releasing" }],
     });

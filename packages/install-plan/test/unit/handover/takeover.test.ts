@@ -110,7 +110,7 @@ describe("which plans a plan may take over from", () => {
     expect(takeover.missing).toHaveLength(1);
   });
 
-  test("a plan that replaces nobody asks nothing", async () => {
+  test("a plan that replaces no one asks nothing", async () => {
     const settings = Array.from({ length: 20 }, (_, index) => madeBy(`eve/w${index}`, named("x")));
     const { ctx, requested } = serverWhere({});
     await authorizedReplacement(a, new PlanGraph([a, ...settings]), ctx);
@@ -131,7 +131,7 @@ describe("which plans a plan may take over from", () => {
     expect(requested.toSorted()).toEqual(["alice/*", "eve/*", "eve/a", "eve/p"]);
   });
 
-  test("more plans than one can take over from are an issue, and nobody is asked about them", async () => {
+  test("more plans than one can take over from are an issue, and nothing is queried about them", async () => {
     const plan = madeBy("eve/p", { replaces: { selector: "app=shop" } });
     const many = Array.from({ length: 60 }, (_, index) =>
       aPlan(`v${index}`, { metadata: { labels: { app: "shop" } }, status: began }),

@@ -8,7 +8,7 @@ import { aPlan } from "../../support/plans.ts";
 const sha256 = "a".repeat(64);
 const nothing = { members: [], issues: [], unresolved: [], warnings: [], digest: "", provided: new Map() };
 
-/** A reference to a manifest that is gone: all that is known of its object is what the author wrote. */
+/** A reference to a manifest that no longer exists: all that is known of its object is what the author wrote. */
 function lost(object: { readonly name: string; readonly namespace?: string; readonly kind?: string }) {
   return {
     manifestRef: {
@@ -19,7 +19,7 @@ function lost(object: { readonly name: string; readonly namespace?: string; read
   };
 }
 
-describe("objects whose manifests are gone", () => {
+describe("objects whose manifests no longer exist", () => {
   test.each([
     { name: "of the plan's own namespace", scope: "Namespace", namespace: "ns", isIn: true },
     { name: "of another namespace", scope: "Namespace", namespace: "kube-system", isIn: false },

@@ -78,13 +78,13 @@ test("a namespace with nothing but the plan's own is not protected", async () =>
   expect(await protectionOf(holder, ctx, discovery)).toBeUndefined();
 });
 
-test("a kind that went with its definition holds nothing, the others are still looked at, and discovery is read anew", async () => {
+test("a kind that went with its definition holds nothing, the others are still looked at, and discovery is read again", async () => {
   const { ctx, discovery, isRequestedAgain } = aCluster({ Deleted: gone, Widget: [anObject("Widget")] });
   expect(await protectionOf(holder, ctx, discovery)).toContain("Widget theirs");
   expect(isRequestedAgain()).toBe(true);
 });
 
-test("a kind that cannot be asked about is a doubt, and a doubt does not delete", async () => {
+test("a kind that cannot be queried about is a doubt, and a doubt does not delete", async () => {
   const { ctx, discovery } = aCluster({ Widget: away });
   await expect(protectionOf(holder, ctx, discovery)).rejects.toBe(away);
 });
@@ -112,7 +112,7 @@ const refused = new ApiError("review: 403", { class: "forbidden", status: 403, m
 
 test.each([
   { name: "an account that may not read it", response: { status: { allowed: false } } },
-  { name: "an account that cannot be asked", response: refused },
+  { name: "an account that cannot be queried", response: refused },
 ])("the object of others is not named to $name", async ({ response }) => {
   const { ctx, discovery } = aCluster({ Widget: [anObject("Widget")] });
   const account = responding(response) as Holder["account"];

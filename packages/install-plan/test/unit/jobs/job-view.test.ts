@@ -21,7 +21,12 @@ function aLiveJob(type?: string): Job {
 
 describe("a job that the status calls succeeded", () => {
   test.each([
-    { name: "holds when its Job is gone", status: { startedAt: at }, live: undefined, want: "Succeeded" },
+    {
+      name: "holds when its Job no longer exists",
+      status: { startedAt: at },
+      live: undefined,
+      want: "Succeeded",
+    },
     {
       name: "holds when its Job has completed",
       status: { startedAt: at },

@@ -85,7 +85,7 @@ describe("transformations", () => {
       given: { from, to: { resources: [{ stage: "s1", kind: "ConfigMap", name: "a" }] } },
       want: ["to.resources[0]"],
     },
-    { name: "refuses labels that nobody has", given: { from, to: { labelSelector: "app=y" } }, want: ["to"] },
+    { name: "refuses labels that no one has", given: { from, to: { labelSelector: "app=y" } }, want: ["to"] },
     { name: "refuses to go nowhere", given: { from, to: {} }, want: ["to"] },
     {
       name: "refuses blank selectors",
@@ -109,7 +109,7 @@ describe("transformations", () => {
       want: ["from.kind"],
     },
     {
-      name: "refuses to delete first without a person's word",
+      name: "refuses to delete first without a user's word",
       given: { from, to, strategy: "DeleteBeforeCreate" },
       want: ["strategy"],
     },

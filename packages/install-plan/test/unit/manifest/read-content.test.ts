@@ -141,7 +141,7 @@ describe("readContent refuses", () => {
       ]),
       want: [invalid("-"), invalid("-", 1)],
     },
-    { name: "a kind that nobody serves", given: planOf([widget()]), want: ["KindMissing s0[0] kind"] },
+    { name: "a kind that no one serves", given: planOf([widget()]), want: ["KindMissing s0[0] kind"] },
     {
       name: "a version that the plan's CRD does not serve",
       given: clusterPlanOf([crd(), widget("example.com/v0")]),
@@ -178,7 +178,7 @@ describe("readContent refuses", () => {
       want: [invalid('stringData["k"]')],
     },
     {
-      name: "everything that is wrong at once",
+      name: "everything that is wrong together",
       given: planOf([cm("A/b"), cm("ok"), cm("x", {}, { uid: "1" })], [widget()]),
       want: [invalid("metadata.name"), invalid("metadata.uid", 2), "KindMissing s1[0] kind"],
     },

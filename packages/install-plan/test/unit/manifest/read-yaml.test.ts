@@ -220,7 +220,7 @@ describe("readYaml says what is wrong and what to do about", () => {
     {
       name: "a merge conflict",
       given: "a: b\n<<<<<<< HEAD\nc: d\n",
-      want: /2, column 1: is a mark of a merge conflict/,
+      want: /2, column 1: is a marker of a merge conflict/,
     },
     { name: "a reserved character", given: "a: @b", want: /1, column 4: .*put it in quotes/ },
     { name: "an unknown escape", given: String.raw`a: "\q"`, want: /1, column 5: .*use single quotes/ },

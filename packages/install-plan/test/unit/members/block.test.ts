@@ -49,7 +49,7 @@ const rows: readonly Row[] = [
     want: [undefined, "1"],
   },
   {
-    name: "after the start one that somebody else made is not written into",
+    name: "after the start one that another client made is not written into",
     given: { progress: "started", home: second, pinnedUid: "1" },
     want: ["NamespaceReplaced", "1"],
   },

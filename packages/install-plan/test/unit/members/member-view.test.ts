@@ -64,7 +64,7 @@ describe("drift that was judged before", () => {
   });
 });
 
-describe("a Job of the plan that is gone", () => {
+describe("a Job of the plan that no longer exists", () => {
   const identity = { ...member.identity, apiVersion: "batch/v1", kind: "Job" };
   const job = (ttl?: number) => ({
     ...member,

@@ -55,7 +55,7 @@ describe("pods are looked at", () => {
       nowMs: 601_000,
       want: true,
     },
-    { name: "but not at once", last: observation(600_000), version: "2", nowMs: 600_999, want: false },
+    { name: "but not immediately", last: observation(600_000), version: "2", nowMs: 600_999, want: false },
   ])("$name", ({ last, version, nowMs, want }) => {
     expect(isObservationDue(last, live(version), nowMs)).toBe(want);
   });

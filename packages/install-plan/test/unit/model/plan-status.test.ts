@@ -36,7 +36,7 @@ test.each([
   expect(stageLastedMs(plan, nowMs)).toBe(lastedMs);
 });
 
-test("a deletion goes on where an earlier process left it, with some time to spare", () => {
+test("a deletion continues where an earlier process left it, with some time to spare", () => {
   const metadata = { deletionTimestamp: stageStartedAt };
   const given = (timeoutSeconds: number) => aPlan("p", { metadata, spec: { deletion: { timeoutSeconds } } });
   expect(deletionLastedMs(given(600), beganMs + 61_000)).toBe(60_000);

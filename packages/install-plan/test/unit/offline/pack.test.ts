@@ -96,7 +96,7 @@ describe("stages", () => {
     { name: "by the start of a name", select: ["ConfigMap/ui-*"], want: ["ui-a", "ui-b"] },
     { name: "by the middle of a name", select: ["ConfigMap/*-*"], want: ["ui-a", "ui-b"] },
     { name: "by the end of a name", select: ["ConfigMap/*b", "ConfigMap/x"], want: ["ui-b", "x"] },
-  ])("can be asked for $name", ({ select, want }) => {
+  ])("can be requested $name", ({ select, want }) => {
     const objects = ["ui-a", "ui-b", "x"].map((name) => anObject("ConfigMap", name));
     const { plan } = packed([...objects, anObject("Service", "s")], { stages: [{ name: "late", select }] });
     const last = plan.spec.stages.at(-1);
@@ -115,7 +115,7 @@ describe("objects", () => {
     items: [{ metadata: { name: "a" } }, { metadata: { name: "b" } }],
   };
 
-  test("of a list stand by themselves", () => {
+  test("of a list stand on their own", () => {
     expect(stagesOf(packed([list]))).toEqual([["config", 2]]);
   });
 
@@ -145,7 +145,7 @@ describe("objects", () => {
     expect(warnings).toEqual(["shop.yaml, document 1: ConfigMap a: status was dropped"]);
   });
 
-  test("tell all their faults at once, with document, object and field", () => {
+  test("report all their problems together, with document, object and field", () => {
     const { issues } = packed([
       { kind: "ConfigMap", metadata: { name: "a", uid: "x" } },
       anObject("ConfigMap", "Not A Name"),

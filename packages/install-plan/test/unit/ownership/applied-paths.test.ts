@@ -26,7 +26,7 @@ const rows: readonly Row[] = [
     want: ["/data/b"],
   },
   {
-    name: "a map that is gone is named by its leaves",
+    name: "a removed map is named by its paths",
     manifest: { data: { a: "1", b: "2" } },
     owned: {},
     want: ["/data/a", "/data/b"],
@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     want: ["/metadata/finalizers/1"],
   },
   {
-    name: "names, status and nulls are owned by nobody",
+    name: "names, status and nulls are owned by no one",
     manifest: {
       apiVersion: "v1",
       kind: "X",
@@ -84,7 +84,7 @@ describe("which fields of a manifest are not ours any more", () => {
     expect(unownedPaths(manifest, owned)).toEqual(want);
   });
 
-  test("a set is asked for a path at, above and below its fields", () => {
+  test("a set is tested with a path at, above and below its fields", () => {
     const set: FieldSet = {
       "f:spec": { "f:replicas": certificate, "f:template": { "f:spec": certificate } },
     };

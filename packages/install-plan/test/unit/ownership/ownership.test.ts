@@ -42,8 +42,8 @@ describe("whose a restored object is", () => {
       want: "inherited",
     },
     { name: "labels of the plan itself", live: former, restore: "given", want: "inherited" },
-    { name: "nobody said so", live: relabelled(old), restore: "none", want: "unowned" },
-    { name: "nobody may be believed", live: relabelled(old), restore: "unguarded", want: "unowned" },
+    { name: "no one said so", live: relabelled(old), restore: "none", want: "unowned" },
+    { name: "no one may be believed", live: relabelled(old), restore: "unguarded", want: "unowned" },
     {
       name: "labels of a plan of another name",
       live: relabelled({ ...old, "install.quartermaster.dev/plan": "q" }),
@@ -100,7 +100,7 @@ describe("whose an object is", () => {
       want: forged,
     },
     {
-      name: "installed by us, its label taken off by somebody",
+      name: "installed by us, its label taken off by another client",
       status: done,
       live: owned("p", [entry("quartermaster", "Apply", annotationPath)], { labels: {} }),
       want: { kind: "owned" },

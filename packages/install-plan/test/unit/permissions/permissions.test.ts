@@ -87,7 +87,7 @@ describe("neededPermissions", () => {
 
   const cases = [
     {
-      name: "asks for create, get and patch by name: an apply tells the server the name",
+      name: "requests create, get and patch by name: an apply tells the server the name",
       given: neededPermissions([configMap("b"), configMap("a")], { pluralOf, needsDelete: () => false }),
       want: [
         "create configmaps a in shop",
@@ -99,7 +99,7 @@ describe("neededPermissions", () => {
       ],
     },
     {
-      name: "asks for delete where it may be needed",
+      name: "requests delete where it may be needed",
       given: neededPermissions([configMap("a"), role], {
         pluralOf,
         needsDelete: ({ identity }) => identity.kind === "ClusterRole",
@@ -115,7 +115,7 @@ describe("neededPermissions", () => {
       ],
     },
     {
-      name: "asks for jobs in the plan's namespace",
+      name: "requests jobs in the plan's namespace",
       given: neededPermissions([], { pluralOf, needsDelete: () => true, jobsNamespace: "shop" }),
       want: ["create jobs.batch in shop", "delete jobs.batch in shop", "get jobs.batch in shop"],
     },
@@ -236,7 +236,7 @@ describe("missingPermissions", () => {
       want: { missing: [], doubtful: [get("a")] },
     },
     {
-      name: "what was not asked for, as doubtful",
+      name: "what was not reviewed, as doubtful",
       needed: [create],
       reviews: reviewsOf({}),
       want: { missing: [], doubtful: [create] },

@@ -16,7 +16,7 @@ describe("whether an approval covers the present preview", () => {
     readonly status?: object;
     readonly want: readonly [approval: string, covered: string | undefined];
   }[] = [
-    { name: "none is asked for", spec: { approved: true }, want: ["automatic", undefined] },
+    { name: "none is requested", spec: { approved: true }, want: ["automatic", undefined] },
     { name: "none was given", spec: manual, status: shown("now"), want: ["missing", undefined] },
     {
       name: "a digest without approved is no approval",

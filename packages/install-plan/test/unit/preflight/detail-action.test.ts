@@ -35,7 +35,7 @@ test.for<{ readonly name: string; readonly view: MemberView; readonly want: stri
     view: having({ state: "Drifted", drift: { ...aView("c").drift, ...drift } }, { revert: "Off" }),
     want: "noop",
   },
-  { name: "failed by itself", view: having({ state: "Failed" }), want: "noop" },
+  { name: "failed on its own", view: having({ state: "Failed" }), want: "noop" },
   {
     name: "taken by another plan",
     view: having(

@@ -66,17 +66,17 @@ describe("an object that exists under a name of the plan", () => {
   });
 });
 
-describe("what the answers come to", () => {
+describe("what the responses come to", () => {
   const view = aView("c");
 
-  test("a refused dry run is an issue, unless the object is made anew", () => {
+  test("a refused dry run is an issue, unless the object is made again", () => {
     const dryRun = { kind: "issue", issue: rejected } as const;
     expect(check([{ view, dryRun }]).issues).toEqual([rejected]);
     expect(check([{ view, dryRun, isRecreated: true }])).toMatchObject({ issues: [], actions: ["recreate"] });
   });
 
   test.each([1, 2, 3, 4])(
-    "of %i that could not be asked all are undecided, and the longest delay counts",
+    "of %i that could not be queried all are undecided, and the longest delay counts",
     (count) => {
       const transient = (at: number) =>
         ({ kind: "transient", message: `busy ${at}`, retryAfterMs: 100 * at }) as const;
@@ -99,7 +99,7 @@ describe("what the answers come to", () => {
     expect(issues).toEqual([rejected, other]);
   });
 
-  test("what could not be asked is undecided, and asked again when the server says", () => {
+  test("what could not be queried is undecided, and queried again when the server says", () => {
     const dryRun = { kind: "transient", message: "busy", retryAfterMs: 700 } as const;
     expect(check([{ view, dryRun }])).toMatchObject({ issues: [], undecided: ["busy"], retryAfterMs: 700 });
   });

@@ -31,11 +31,15 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { name: "nothing was asked yet", given: aSeen(aPlan("p")), want: "Validated=Unknown NotChecked" },
-  { name: "nothing was asked yet", given: aSeen(aPlan("p")), want: "Authorized=Unknown NotChecked" },
-  { name: "all was asked", given: aSeen(aPlan("p"), { preflight: clear }), want: "Validated=True Validated" },
+  { name: "nothing was checked yet", given: aSeen(aPlan("p")), want: "Validated=Unknown NotChecked" },
+  { name: "nothing was checked yet", given: aSeen(aPlan("p")), want: "Authorized=Unknown NotChecked" },
   {
-    name: "all was asked",
+    name: "everything was checked",
+    given: aSeen(aPlan("p"), { preflight: clear }),
+    want: "Validated=True Validated",
+  },
+  {
+    name: "everything was checked",
     given: aSeen(aPlan("p"), { preflight: clear }),
     want: "Authorized=True AuthorUnknown",
   },
@@ -89,7 +93,7 @@ const rows: readonly Row[] = [
     want: "Authorized=False PermissionsMissing",
   },
   {
-    name: "the plan that replaced it is gone",
+    name: "the plan that replaced it no longer exists",
     given: aSeen(
       aPlan("p", {
         status: { phase: "Superseded", replacedBy: { name: "b", uid: "uid-b", state: "Done" } },
@@ -147,7 +151,7 @@ describe("issues of a plan", () => {
   const { content } = aSeen(started);
 
   test.each([
-    { name: "before permissions were asked for", given: {}, want: 0 },
+    { name: "before permissions were reviewed", given: {}, want: 0 },
     {
       name: "without a permission",
       given: { preflight: { ...clear, missingPermissions: [missing] } },

@@ -46,7 +46,7 @@ interface Row {
 
 const rows: readonly Row[] = [
   {
-    name: "a failed job waits for a person, however long",
+    name: "a failed job waits for a user, however long",
     status: { phase: "Failed" },
     want: ["Failed", 1, undefined, undefined],
   },
@@ -82,19 +82,19 @@ const rows: readonly Row[] = [
     want: ["Failed", 1, undefined, 7],
   },
   {
-    name: "which then begins by itself",
+    name: "which then begins on its own",
     retry: { maxAttempts: 2 },
     status: { phase: "Failed" },
     want: ["Applying", 2, undefined, 0],
   },
   {
-    name: "the last attempt waits for a person",
+    name: "the last attempt waits for a user",
     retry: { maxAttempts: 2 },
     status: { phase: "Failed", attempt: 2 },
     want: ["Failed", 2, undefined, undefined],
   },
   {
-    name: "who may ask for one beyond maxAttempts",
+    name: "who may request one beyond maxAttempts",
     retry: { maxAttempts: 2 },
     status: { phase: "Failed", attempt: 2 },
     metadata: requested("1"),

@@ -71,7 +71,7 @@ describe("a change of another plan", () => {
       want: ["b"],
     },
     {
-      name: "only its message: nobody",
+      name: "only its message: no one",
       old: aPlan("x", { status: { phase: "Applying", replaces: [entry("a", "Releasing")], message: "one" } }),
       now: aPlan("x", { status: { phase: "Applying", replaces: [entry("a", "Releasing")], message: "two" } }),
       want: [],

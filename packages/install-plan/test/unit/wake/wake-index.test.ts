@@ -13,7 +13,7 @@ describe("plans that wait for a change in the cluster", () => {
   });
 
   test.each([
-    { name: "a few plans of the namespace are woken at once", count: 20, want: 0 },
+    { name: "a few plans of the namespace are woken together", count: 20, want: 0 },
     { name: "a hundred are woken together a second later", count: 100, want: 1_000 },
     { name: "any number is woken within half a minute", count: 10_000, want: 30_000 },
   ])("$name", ({ count, want }) => {

@@ -47,7 +47,7 @@ const serverTroubles: ReadonlySet<string> = new Set([
   "timeout_exception",
 ]);
 
-/** What `license_status` means; anything else is no license. */
+/** Meaning of `license_status`; anything else is no license. */
 const verdicts: ReadonlyMap<string, LicenseResponse["outcome"]> = new Map([
   ["valid", "applied"],
   ["expired", "expired"],
@@ -98,7 +98,7 @@ class ElasticsearchLicense implements LicenseApi {
     return judged(fieldOf(value, "acknowledged") === true ? "refused" : "acknowledgeRequired", value);
   }
 
-  /** Asked before a start: each major version has one trial. */
+  /** Queried before a start: each major version has one trial. */
   async #isTrialLeft(): Promise<boolean> {
     const request = { call: "startTrial", method: "GET", path: "/_license/trial_status" } as const;
     const { value } = await this.#wire.any(request);
@@ -117,7 +117,7 @@ function isBrokenFile(value: unknown): boolean {
   return type !== undefined && !serverTroubles.has(type);
 }
 
-/** What is left of the statuses that carry a fact for some answers only. */
+/** The other statuses, which carry a fact for some responses only. */
 function assertResponded(call: EngineCall, { status, value }: EngineResponse): void {
   if (status < 300) return;
   const code = status === 403 ? "forbidden" : "unavailable";
@@ -125,7 +125,7 @@ function assertResponded(call: EngineCall, { status, value }: EngineResponse): v
   throw new EngineError(`${call}: HTTP ${status} (${type})`, { code, status, type });
 }
 
-/** Messages that one answer may have. */
+/** Maximum number of messages of one response. */
 const messageLimit = 20;
 
 function judged(
@@ -156,7 +156,7 @@ function causeOf(value: unknown): LicenseCause | undefined {
   return causes.find(([terms]) => reason.includes(terms))?.[1];
 }
 
-/** What it says of the whole and of each feature. */
+/** Its messages on the whole and on each feature. */
 function reasonText(raw: JsonObject): readonly string[] {
   const notes = fieldOf(raw, "acknowledge");
   const perFeature = isJsonObject(notes) ? Object.values(notes).flat() : [];

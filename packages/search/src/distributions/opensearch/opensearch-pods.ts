@@ -34,7 +34,7 @@ export function opensearchPods(version: string): PodDialect {
   };
 }
 
-/** The plugin answers once it has read users and roles. */
+/** The plugin responds once it has read users and roles. */
 function pluginReadiness({ httpPort, security }: SearchCluster): JsonObject {
   if (!security.isEnabled) return { tcpSocket: { port: httpPort } };
   const scheme = security.http.isEnabled ? "HTTPS" : "HTTP";
@@ -52,7 +52,7 @@ function opensearchSecurity(cluster: SearchCluster): Settings {
     "plugins.security.restapi.roles_enabled": ["all_access", "security_rest_api_access"],
     "plugins.security.ssl_cert_reload_enabled": true,
     ...opensearchLayer("transport", transport, version),
-    // Nodes share a certificate and have changing addresses: a peer is trusted by the authority and its subject.
+    // Nodes share a certificate and have changing addresses: a peer is trusted by the CA and its subject.
     "plugins.security.ssl.transport.enforce_hostname_verification": false,
     "plugins.security.ssl.http.enabled": http.isEnabled,
     ...opensearchLayer("http", http, version),

@@ -58,7 +58,7 @@ class OpensearchSecurity implements SecurityApi {
     });
     const found = listOf(value, "docs");
     if (found.length !== securityDocumentTypes.length)
-      throw unreadable(call, "the answer does not come from the engine", status);
+      throw unreadable(call, "the response does not come from the engine", status);
     const states = found.map(documentState);
     if (states.includes("unknown"))
       throw new EngineError(`${call}: documents cannot be read now`, { code: "unavailable", status });
@@ -83,7 +83,7 @@ class OpensearchSecurity implements SecurityApi {
 
   async list(type: SecurityEntityType): Promise<ReadonlyMap<string, JsonObject>> {
     const { value } = await this.#wire.any({ call: "entities", method: "GET", path: pathOf(type) });
-    if (!isJsonObject(value)) throw unreadable("entities", "the answer is no object");
+    if (!isJsonObject(value)) throw unreadable("entities", "the response is no object");
     const entities = new Map<string, JsonObject>();
     for (const [name, body] of Object.entries(value)) {
       if (!isJsonObject(body)) throw unreadable("entities", "an entity is no object");
@@ -113,13 +113,13 @@ class OpensearchSecurity implements SecurityApi {
     });
   }
 
-  /** The first of the list is the leaf; the rest is its chain. */
+  /** The first of the list is the certificate; the rest is its chain. */
   async transportEndMs(node: string): Promise<number> {
     const call = "transportCertificateEndMs";
     const path = "/_plugins/_security/api/ssl/certs";
     const { value, status } = await this.#wire.one(node, { call, method: "GET", path });
     const endMs = Date.parse(textOf(listOf(value, "transport_certificates_list")[0], "not_after") ?? "");
-    if (Number.isNaN(endMs)) throw unreadable(call, "the answer names no certificate", status);
+    if (Number.isNaN(endMs)) throw unreadable(call, "the response names no certificate", status);
     return endMs;
   }
 
@@ -157,7 +157,7 @@ class OpensearchSecurity implements SecurityApi {
     const { status, value } = await this.#wire.any({ call, method: "GET", path, accepts: [404] });
     if (status === 404) return undefined;
     const now = fieldOf(value, name);
-    if (!isJsonObject(now)) throw unreadable(call, "the answer does not hold the entity", status);
+    if (!isJsonObject(now)) throw unreadable(call, "the response does not hold the entity", status);
     if (fieldOf(now, "static") !== true) return now;
     throw new EngineError(`${call}: ${type}/${name} is static and cannot be changed`, {
       code: "invalid",
@@ -211,7 +211,7 @@ function pathSegment(name: string): string {
   return encodeURIComponent(name);
 }
 
-/** What the engine says of one document. A shard that is not assigned says nothing of what it holds. */
+/** The engine's report on one document. An unassigned shard reports nothing about its content. */
 function documentState(document: unknown): "there" | "absent" | "unknown" {
   const isFound = fieldOf(document, "found");
   if (typeof isFound === "boolean") return isFound ? "there" : "absent";

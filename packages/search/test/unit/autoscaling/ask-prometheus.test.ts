@@ -50,14 +50,14 @@ describe("a number", () => {
   test.each([
     { name: "a vector of one sample", response: vector("12.5"), want: 12.5 },
     { name: "a scalar", response: scalar("3"), want: 3 },
-    { name: "nothing going on", response: vector("0"), want: 0 },
+    { name: "nothing in progress", response: vector("0"), want: 0 },
     { name: "a large one as Go writes it", response: vector("1.5e+06"), want: 1_500_000 },
     { name: "one beyond all measure", response: vector("1e300"), want: Number.MAX_SAFE_INTEGER },
   ])("$name is read", async ({ response: reply, want }) => {
     expect(await responseTo(reply)).toEqual([[query, want]]);
   });
 
-  test("is asked for with the query as it was written, and with limits of its own", async () => {
+  test("is requested with the query as it was written, and with limits of its own", async () => {
     await responseTo(vector("1"));
     const url = new URL(server.requested.at(-1)?.replace("GET ", "") ?? "", "https://host");
     expect(url.pathname).toBe("/api/v1/query");
@@ -118,7 +118,7 @@ describe("unknown", () => {
       },
     },
     {
-      name: "half an answer",
+      name: "half a response",
       response: (_request, response) => response.writeHead(200).write("{", () => response.destroy()),
     },
     { name: "nothing in time", response: () => undefined },
@@ -148,7 +148,7 @@ describe("unknown", () => {
     expect(other.requested).toEqual([]);
   });
 
-  test("somebody else's certificate, of another name or another authority: nothing is asked", async () => {
+  test("another client's certificate, of another name or another CA: no query is sent", async () => {
     await using namesake = await startHostileEngine({ dnsNames: [serverName] });
     await using neighbour = await startHostileEngine({ ca, dnsNames: ["other-prometheus.team.svc"] });
     for (const stranger of [namesake, neighbour]) {
@@ -158,7 +158,7 @@ describe("unknown", () => {
     }
   });
 
-  test("nobody there", async () => {
+  test("no one there", async () => {
     const nowhere = { ...target, endpoint: { ...target.endpoint, port: 1 } };
     expect(await ask(nowhere, [query])).toEqual(new Map());
   });

@@ -135,11 +135,11 @@ describe("Auto", () => {
       limit: "NotGreen",
     },
     {
-      name: "nobody knows the health",
+      name: "no one knows the health",
       state: { engine: { health: { isKnown: false, why: "timeout" } } },
       limit: "NotGreen",
     },
-    { name: "nobody knows the copies", state: { copies: "unknown" }, limit: "IndexReplicasUnknown" },
+    { name: "no one knows the copies", state: { copies: "unknown" }, limit: "IndexReplicasUnknown" },
     { name: "as many copies as nodes", state: { copies: 4 }, limit: "IndexReplicas" },
   ])("[search/SC-90] less load changes nothing while $name", ({ state, limit }) => {
     const decided = decide({ samples: calm, ...state });
@@ -217,7 +217,7 @@ describe("Auto", () => {
     expect(notesIn(decided)[0]).toContain("Pool data stays at 4 nodes: logs-data-3 is not removed");
   });
 
-  test("a removal that is possible goes on", () => {
+  test("a removal that is possible continues", () => {
     const decided = decide({ samples: calm, replicas: 3, slots: { data: 4 }, row: lowered });
     expect(rowIn(decided)).toMatchObject({ target: 3, current: 4 });
     expect(rowIn(decided).message).toBeUndefined();

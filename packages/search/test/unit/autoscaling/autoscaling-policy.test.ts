@@ -46,7 +46,7 @@ describe("metrics of type Prometheus", () => {
     { name: "monitoring that is off", monitoring: { enable: false }, want: [remedy] },
     { name: "no stack", monitoring: { enable: true, stack: { mode: "None" } }, want: [remedy] },
     {
-      name: "somebody else's stack",
+      name: "another client else's stack",
       monitoring: { enable: true, stack: { mode: "Operator" } },
       want: [remedy],
     },

@@ -57,7 +57,7 @@ class Stage {
 }
 
 describe("whom to ask", () => {
-  test("the cluster's own Service, known by the cluster's own authority, and nobody that an author names", () => {
+  test("the cluster's own Service, known by the cluster's own CA, and no one that an author names", () => {
     const seen = seenOf();
     expect(prometheusTarget(seen)).toEqual({
       endpoint: { node: "logs-prometheus", host: "10.96.0.7", port: 9090 },
@@ -69,7 +69,7 @@ describe("whom to ask", () => {
     });
   });
 
-  test("nobody without a stack of its own, an address or an authority", () => {
+  test("no one without a stack of its own, an address or a CA", () => {
     const seen = seenOf();
     const { ca } = seen.material;
     const blind = { ...seen.material, ca: { ...ca, pair: undefined } };
@@ -90,7 +90,7 @@ test("the NetworkPolicy of Prometheus lets the operator in only where a pool has
 });
 
 describe("readings", () => {
-  test("are asked for once at a time, each half a minute, and nobody waits for them", async () => {
+  test("are requested once at a time, each half a minute, and no one waits for them", async () => {
     const stage = new Stage();
     stage.readings.refresh(seenOf());
     stage.ms += 60_000;
@@ -127,7 +127,7 @@ describe("readings", () => {
     expect(stage.of()).toEqual([]);
   });
 
-  test("[search/SC-90] without anybody to ask are none at once", async () => {
+  test("[search/SC-90] without a Prometheus are none immediately", async () => {
     const stage = new Stage();
     stage.readings.refresh(seenOf(clusterOf("None")));
     await new Promise(setImmediate);
@@ -135,7 +135,7 @@ describe("readings", () => {
     expect(stage.of()).toEqual([]);
   });
 
-  test("of a cluster that was forgotten, or asks no more, are gone, also if an answer is still to come", async () => {
+  test("of a cluster that was forgotten, or needs them no more, are dropped, also if a response is still to come", async () => {
     const stage = new Stage();
     stage.readings.refresh(seenOf());
     stage.readings.refresh(seenOf(aSearchCluster()));

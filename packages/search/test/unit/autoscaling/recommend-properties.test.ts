@@ -155,7 +155,7 @@ test("[search/SC-90] while a query is silent in one sample of the window, no nod
   );
 });
 
-test("whoever gets other than recommended is told why, and nobody else", () => {
+test("a client that gets other than recommended is told why, and no one else", () => {
   fc.assert(
     fc.property(states, (state) => {
       const { target, recommendation, limitedBy } = response(state);
@@ -178,7 +178,7 @@ test("the same facts give the same answer, whatever order metrics have", () => {
   );
 });
 
-test("more load never asks for fewer nodes", () => {
+test("more load never requests fewer nodes", () => {
   fc.assert(
     fc.property(states, fc.double({ min: 1, max: 3, noNaN: true }), (state, factor) => {
       const loaded = state.samples.map((sample) => ({
@@ -195,7 +195,7 @@ test("more load never asks for fewer nodes", () => {
   );
 });
 
-test("a sample less never means more change: what is missing asks for nothing and allows nothing", () => {
+test("a sample less never means more change: what is missing requests nothing and allows nothing", () => {
   fc.assert(
     fc.property(states, (state) => {
       const start = startOf(state);

@@ -115,7 +115,7 @@ describe("more nodes", () => {
       want: [6, 6],
     },
     {
-      name: "the metric that asks for most wins, also if it is another one in each sample",
+      name: "the metric that requests most wins, also if it is another one in each sample",
       samples: samplesOf(
         [1, 2, 3, 4, 5].map((at) => (at % 2 === 0 ? { Cpu: 90, Heap: 60 } : { Cpu: 50, Heap: 90 })),
       ),
@@ -123,14 +123,14 @@ describe("more nodes", () => {
       want: [6, 6],
     },
     {
-      name: "[search/SC-95] full disks ask for larger volumes first, as long as those can grow",
+      name: "[search/SC-95] full disks request larger volumes first, as long as those can grow",
       samples: steady({ Disk: 90 }, 2),
       policy: { metrics: [{ type: "Disk", target: 60 }] },
       facts: { growsVolumes: true },
       want: [4, 4, "VolumesFirst"],
     },
     {
-      name: "other metrics ask for nodes meanwhile",
+      name: "other metrics request nodes meanwhile",
       samples: steady({ Cpu: 75, Disk: 90 }, 2),
       policy: { metrics: [...cpu(60), { type: "Disk", target: 60 }] },
       facts: { growsVolumes: true },
@@ -144,7 +144,7 @@ describe("more nodes", () => {
       want: [6, 6],
     },
     {
-      name: "a metric that nobody tells is ignored",
+      name: "a metric that no one tells is ignored",
       samples: steady({ Cpu: 90 }, 2),
       policy: { metrics: [...cpu(60), { type: "WriteRejections", target: 1 }] },
       want: [6, 6],
@@ -156,7 +156,7 @@ describe("more nodes", () => {
       want: [6, 6],
     },
     {
-      name: "a query asks for nodes as other metrics do",
+      name: "a query requests nodes as other metrics do",
       samples: steady({ "Prometheus:avg(rate)": 150 }, 2),
       policy: { metrics: [rate] },
       want: [6, 6],
@@ -168,7 +168,7 @@ describe("more nodes", () => {
       want: [6, 6],
     },
     {
-      name: "an answer beyond all measure asks for maxReplicas and no more",
+      name: "a response beyond all measure requests maxReplicas and no more",
       samples: steady({ "Prometheus:avg(rate)": Number.MAX_SAFE_INTEGER }, 2),
       policy: { metrics: [rate], scaleUp: wide },
       want: [10, 10, "MaxReplicas"],
@@ -208,7 +208,7 @@ describe("fewer nodes", () => {
       want: [3, 3],
     },
     {
-      name: "[search/SC-90] a metric that nobody tells blocks it",
+      name: "[search/SC-90] a metric that no one tells blocks it",
       samples: calm,
       policy: { metrics: [...cpu(60), { type: "SearchQueue", target: 10 }] },
       want: [4, 4],
@@ -325,7 +325,7 @@ describe("fewer nodes", () => {
       want: [4, 2, "Cooldown", "MinReplicas"],
     },
     {
-      name: "a refused removal is not tried again at once",
+      name: "a refused removal is not tried again immediately",
       samples: calm,
       facts: { isRefused: true },
       want: [4, 2, "MinReplicas", "ScaleDownRefused"],
@@ -374,7 +374,7 @@ describe("no samples", () => {
   });
 });
 
-test("each metric says what it alone would ask for", () => {
+test("each metric says what it alone would request", () => {
   const { metrics } = recommend(
     steady({ Cpu: 90, Heap: 75, Disk: 60 }, 2),
     aPolicy({

@@ -87,7 +87,7 @@ class Stage {
   }
 }
 
-describe("what is asked", () => {
+describe("the queries", () => {
   test("nothing more of a cluster without auto-scaling; statistics, and now and then the copies, of one with it", () => {
     expect(autoscalingTurns(aSearchCluster())).toEqual([]);
     const turns = autoscalingTurns(clusterOf());
@@ -112,7 +112,7 @@ describe("samples", () => {
     expect(stage.samples()).toEqual([
       [2, 0, { ...rest, SearchQueue: 0 }],
       [2, 0, { ...rest, SearchQueue: 4, WriteRejections: 20 }],
-      // Started anew: it counts from nothing.
+      // Started again: it counts from nothing.
       [2, 0, { ...rest, SearchQueue: 0, WriteRejections: 10 }],
     ]);
   });
@@ -162,7 +162,7 @@ describe("samples", () => {
     expect(stage.samples()).toHaveLength(1);
   });
 
-  test("[search/SC-90] hold what Prometheus said to the pool's own queries; before it was asked there are none", () => {
+  test("[search/SC-90] hold what Prometheus said to the pool's own queries; before it was queried there are none", () => {
     const query = "__proto__";
     const stage = new Stage(clusterOf(aPolicy({ metrics: [{ type: "Prometheus", query, target: 5 }] })));
     const reported = (): readonly unknown[] =>
@@ -218,7 +218,7 @@ test("the first minute and a half of a cluster's window are its beginning", () =
 });
 
 describe("wakes", () => {
-  test("nobody while the answer is the same, whatever the load does within the tolerance", () => {
+  test("no one while the response is the same, whatever the load does within the tolerance", () => {
     const stage = new Stage();
     stage.tick();
     stage.reconcile();

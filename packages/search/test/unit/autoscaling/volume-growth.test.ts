@@ -37,7 +37,7 @@ describe("how large volumes should be", () => {
     },
     { name: "as they are while the window fills", samples: steady({ Disk: 99 }, 1), want: [1024, true] },
     { name: "as they are without samples", samples: [], want: [1024, true] },
-    { name: "as they are when nobody tells", samples: steady({ Cpu: 99 }, 3), want: [1024, true] },
+    { name: "as they are when no one tells", samples: steady({ Cpu: 99 }, 3), want: [1024, true] },
     { name: "as they are while one still grows", facts: { isGrowing: true }, want: [1024, true] },
     { name: "as they are within the cooldown", facts: { lastGrowthMs: nowMs - 299_999 }, want: [1024, true] },
     { name: "larger again after it", facts: { lastGrowthMs: nowMs - 300_000 }, want: [1229, true] },
@@ -129,7 +129,7 @@ describe("[search/SC-95] volumes before nodes", () => {
     expect(grownIn(decide({ row, volume: { capacityBytes: undefined } }))).toEqual([]);
   });
 
-  test("while a volume has not got what its claim asks for, nothing more is asked", () => {
+  test("while a volume has not got what its claim requests, nothing more is queried", () => {
     const grown = { sizeBytes: 1229 * 1024 ** 2 };
     const old = { ...row, lastVolumeGrowthTime: minutesAgo(10) };
     expect(rowIn(decide({ row: old, volume: { ...grown, capacityBytes: gibibyte } })).volumeSize).toBe(
@@ -140,7 +140,7 @@ describe("[search/SC-95] volumes before nodes", () => {
     );
   });
 
-  test("a size that somebody wrote into the status beyond the limit is not believed", () => {
+  test("a size that another client wrote into the status beyond the limit is not believed", () => {
     expect(grownIn(decide({ row: { volumeSize: "900Gi" } }))).toEqual([
       "data-logs-data-0 4096Mi",
       "data-logs-data-1 4096Mi",

@@ -20,7 +20,7 @@ function slowEngine(
   return { client: client as unknown as EngineClient, begun };
 }
 
-/** What becomes of a call: its answer, or the code of its failure. */
+/** What becomes of a call: its response, or the code of its failure. */
 async function endOf(call: Promise<unknown>): Promise<unknown> {
   try {
     return await call;
@@ -64,7 +64,7 @@ describe("[security/111] a reconcile waits for its engine for a bounded time in 
     expect(await third).toEqual(["timeout", true]);
   });
 
-  test("a write that takes longer is sent once, and a later reconcile hears how it ends; a read is asked again", async () => {
+  test("a write that takes longer is sent once, and a later reconcile hears how it ends; a read is queried again", async () => {
     const system = new VirtualSystem();
     const { client, begun } = slowEngine(system, 7_000);
     const reconcile = async (call: "settings" | "verifyRepository"): Promise<unknown> => {

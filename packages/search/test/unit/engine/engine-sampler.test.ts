@@ -99,7 +99,7 @@ class Stage implements AsyncDisposable {
   }
 }
 
-test("a settled cluster is asked for its health at most twice a minute and wakes nobody after the first time", async () => {
+test("a settled cluster is queried for its health at most twice a minute and wakes no one after the first time", async () => {
   await using stage = new Stage();
   stage.keep("calm");
   await stage.system.advance(10 * minuteMs);
@@ -183,7 +183,7 @@ describe("[security/113] what an engine says may be large", () => {
   });
 });
 
-test("a cluster with something under way is looked at each 5 s, at once from the moment it is declared", async () => {
+test("a cluster with something in progress is looked at each 5 s, immediately from the moment it is declared", async () => {
   await using stage = new Stage();
   stage.keep("busy");
   await stage.system.advance(1_000);
@@ -224,7 +224,7 @@ test("the facts of an engine outlive one failed sample; after the second one the
   expect(stage.woken).toEqual(["gone", "gone"]);
 });
 
-test("facts that nobody renewed are unknown, also between two samples", async () => {
+test("facts that no one renewed are unknown, also between two samples", async () => {
   await using stage = new Stage();
   stage.keep("stale");
   await stage.system.advance(1_000);
@@ -245,7 +245,7 @@ test("clusters that hang delay no other, even with one place for all", async () 
   expect(stage.requested.filter((line) => line === "quick health").length).toBeGreaterThanOrEqual(6);
 });
 
-test("other nodes or another trust begin anew: nothing known before counts", async () => {
+test("other nodes or another trust begin again: nothing known before counts", async () => {
   await using stage = new Stage();
   stage.keep("moved");
   await stage.system.advance(1_000);
@@ -261,7 +261,7 @@ test("other nodes or another trust begin anew: nothing known before counts", asy
   expect(stage.sampler.facts("moved").health).toEqual({ isKnown: false, why: "unreachable" });
 });
 
-test("200 settled clusters wake nobody, hold one timer each, and leave none behind", async () => {
+test("200 settled clusters wake no one, hold one timer each, and leave none behind", async () => {
   const stage = new Stage();
   for (let at = 0; at < 200; at += 1) stage.keep(`cluster-${String(at)}`);
   await stage.system.advance(minuteMs);
@@ -275,7 +275,7 @@ test("200 settled clusters wake nobody, hold one timer each, and leave none behi
   expect(stage.system.pendingTimers).toBe(0);
 });
 
-test("a cluster with auto-scaling is asked one more thing with each sample, in turn: four requests a minute, and no more wakes", async () => {
+test("a cluster with auto-scaling is queried for one more fact with each sample, in turn: four requests a minute, and no more wakes", async () => {
   await using stage = new Stage();
   stage.keep("scaled", { turns: ["nodeLoad", "indices", "nodeLoad", "nodeLoad"] });
   await stage.system.advance(10 * minuteMs);
@@ -284,12 +284,12 @@ test("a cluster with auto-scaling is asked one more thing with each sample, in t
   expect(stage.requested.length).toBeLessThanOrEqual(4 * 10 + 2);
   expect(count("health")).toBe(count("nodeLoad") + count("indices"));
   expect(count("indices")).toBe(Math.floor((count("health") + 2) / 4));
-  // Once with the first answer of each kind.
+  // Once with the first response of each kind.
   expect(stage.woken).toEqual(["scaled", "scaled"]);
   expect(stage.sampler.facts("scaled").nodeLoad.isKnown).toBe(true);
 });
 
-test("whoever takes the samples may ask for a look although nothing else has changed", async () => {
+test("a client that takes the samples may request a look although nothing else has changed", async () => {
   const taken: string[] = [];
   await using stage = new Stage({
     onSample: (key, { health }) => {

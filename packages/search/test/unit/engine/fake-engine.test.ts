@@ -89,7 +89,7 @@ test("all pods away and back on their volumes: the same cluster without a list",
   expect(stage.engine.uuids).toHaveLength(1);
 });
 
-test("the disks of a majority of voters lost: no quorum, whoever is left", async () => {
+test("the disks of a majority of voters lost: no quorum, a client that is left", async () => {
   const stage = new Stage(founders);
   await stage.client.health();
   for (const name of ["m-0", "m-1"])
@@ -171,7 +171,7 @@ test("a shard without a copy is red until its volume is back", async () => {
   expect((await stage.client.health()).status).toBe("green");
 });
 
-test("planned faults throw, lie, hang, and lose the answer of what was done", async () => {
+test("planned faults throw, lie, hang, and lose the response of what was done", async () => {
   const stage = new Stage(founders);
   const { faults } = stage.engine;
   faults.plan({ call: "shards", fault: { kind: "lie", value: [] }, times: 1 });

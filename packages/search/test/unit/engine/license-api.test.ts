@@ -113,7 +113,7 @@ test.each([
   expect(await withClient(engine, async (client) => await codeOf(client.license()))).toBe(want);
 });
 
-test("[licensing/T2] a trial that is not to be had is not asked for", async () => {
+test("[licensing/T2] a trial that is not available is not requested", async () => {
   await using engine = await startHostileEngine();
   engine.response = byPath({
     "GET /_license/trial_status": json({ eligible_to_start_trial: false }),
@@ -162,7 +162,7 @@ test("[licensing/B3] 403 to start_basic under basic means that it is so already"
   expect(reply.outcome).toBe("alreadySo");
 });
 
-test("[security/58] an engine that another authority vouches for gets neither license nor credentials", async () => {
+test("[security/58] an engine that another CA vouches for gets neither license nor credentials", async () => {
   await using engine = await startHostileEngine();
   const { caPem } = await TestCa.create();
   const { tls } = engine.target;

@@ -129,7 +129,7 @@ describe("a hostile engine", () => {
     expect(error.message.length).toBeLessThan(500);
   });
 
-  test("[security/76] an answer that drips for ever ends after 30 s", async () => {
+  test("[security/76] a response that drips for ever ends after 30 s", async () => {
     await using engine = await startHostileEngine();
     engine.response = (_request, response) => {
       response.writeHead(200, { "content-type": "application/json" }).write("{");
@@ -146,7 +146,7 @@ describe("a hostile engine", () => {
 });
 
 describe("trust", () => {
-  test("an engine whose certificate another authority signed sees no request", async () => {
+  test("an engine whose certificate another CA signed sees no request", async () => {
     await using engine = await startHostileEngine();
     const { caPem } = await TestCa.create();
     const error = await withClient(
@@ -160,13 +160,13 @@ describe("trust", () => {
     });
   });
 
-  test("a certificate of our authority for another name sees no request", async () => {
+  test("a certificate of our CA for another name sees no request", async () => {
     await using engine = await startHostileEngine({ dnsNames: ["other.team-b.svc"] });
     const error = await withClient(engine.target, async (client) => await failureOf(client.health()));
     expect({ code: error.code, requested: engine.requested }).toEqual({ code: "untrusted", requested: [] });
   });
 
-  test("a certificate for another name is trusted where that name will do, or where it is one that nodes have mounted; never without its authority", async () => {
+  test("a certificate for another name is trusted where that name will do, or where it is one that nodes have mounted; never without its CA", async () => {
     await using engine = await startHostileEngine({ dnsNames: ["search.example.com"] });
     engine.response = json(greenHealth);
     const { fingerprint } = await withClient(
@@ -191,7 +191,7 @@ describe("trust", () => {
     expect(outcomes).toEqual(["green", "green", "untrusted", "untrusted"]);
   });
 
-  test("without an authority nothing is trusted, not even what the machine trusts", async () => {
+  test("without a CA nothing is trusted, not even what the machine trusts", async () => {
     await using engine = await startHostileEngine();
     const target = withTls(engine, { caPem: "" });
     const error = await withClient(target, async (client) => await failureOf(client.health()));
@@ -245,7 +245,7 @@ describe("several nodes", () => {
     return { first, second, target: { ...first.target, endpoints }, [Symbol.asyncDispose]: stop };
   }
 
-  test("a read goes on to the next node when one has no fact, and stays there", async () => {
+  test("a read continues to the next node when one has no fact, and stays there", async () => {
     await using nodes = await twoNodes();
     const { first, second, target } = nodes;
     first.response = json({ error: { type: "cluster_manager_not_discovered_exception" } }, 503);
@@ -282,7 +282,7 @@ describe("several nodes", () => {
     expect(second.requested).toHaveLength(1);
   });
 
-  test("a refusal is not asked for again elsewhere", async () => {
+  test("a refusal is not retried elsewhere", async () => {
     await using nodes = await twoNodes();
     const { first, second, target } = nodes;
     first.response = json({}, 403);
@@ -325,7 +325,7 @@ test("pods are reached through the dial that is given, and still verified under 
   expect({ status: health.status, dialled }).toEqual({ status: "green", dialled: ["os-a-0 10.255.255.1"] });
 });
 
-test("a connection that nobody answers ends in time", async () => {
+test("a connection that no one answers ends in time", async () => {
   const silent = createServer();
   const { promise, resolve } = Promise.withResolvers<undefined>();
   silent.listen(0, "127.0.0.1", () => {

@@ -61,7 +61,7 @@ describe("[faults/P4] what an engine proves of itself and asks of us may change 
   });
 
   test.each(["read", "write"] as const)(
-    "[faults/P4] rotated in the middle of a %s: that one ends well, and what the next connection serves is verified anew",
+    "[faults/P4] rotated in the middle of a %s: that one ends well, and what the next connection serves is verified again",
     async (call) => {
       await using engine = await startHostileEngine({ ca });
       await withClient(engine.target, async (client) => {

@@ -209,7 +209,7 @@ const partial: readonly Row[] = [
     want: "unavailable",
   },
   {
-    name: "security with fewer documents than were asked for",
+    name: "security with fewer documents than were requested",
     paths: { "/.opendistro_security": { docs: found.slice(1) } },
     call: security,
     want: "unreadable",
@@ -367,7 +367,7 @@ const troubles: readonly {
   { name: "504", status: 504, body: {}, want: "timeout" },
 ];
 
-/** 503 is a fact for a node that is asked whether it serves: it does not. */
+/** 503 is a fact for a node that is queried whether it serves: it does not. */
 const isFact = (name: string, status: number): boolean => name === "isServing" && status === 503;
 const readRows = (["opensearch", "elasticsearch"] as const).flatMap((distribution) =>
   callNames
@@ -445,7 +445,7 @@ describe("a whole response is a fact", () => {
       want: [[undefined, undefined]],
     },
     {
-      name: "a repository that is gone already",
+      name: "a repository that is already deleted",
       paths: {},
       call: (client) => client.deleteRepository("r"),
       want: undefined,

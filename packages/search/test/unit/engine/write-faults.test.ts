@@ -104,7 +104,7 @@ afterAll(async () => {
   await Promise.all(engines.map(async (engine) => await engine[Symbol.asyncDispose]()));
 });
 
-/** Has both nodes give the answer to the write. Resolves with its first request; then come the requests since, without the reads ahead of it. */
+/** Has both nodes give the response to the write. Resolves with its first request; then come the requests since, without the reads ahead of it. */
 function responding({ before }: Write, reply: Reply): { first: Promise<undefined>; lines: string[] } {
   const { promise: first, resolve } = Promise.withResolvers<undefined>();
   const lines: string[] = [];

@@ -9,7 +9,7 @@ import { TestCa } from "../../support/test-certificates.ts";
 
 const login = { username: "quartermaster-monitoring", password: "a-Secret-that-must-not-leak" };
 
-/** Answers as an OpenSearch would, to everybody who has the password. */
+/** Answers as an OpenSearch would, to all clients who has the password. */
 function asEngine(password = login.password): Reply {
   const wanted = `Basic ${Buffer.from(`${login.username}:${password}`).toString("base64")}`;
   return (request, response) => {
@@ -71,7 +71,7 @@ describe("an exporter", () => {
     expect(exporter.hasResponded).toBe(true);
   });
 
-  test("sends nothing to whoever has a certificate of somebody else", async () => {
+  test("sends nothing to a server with a certificate of others", async () => {
     await using engine = await startHostileEngine();
     const other = await TestCa.create();
     await using exporter = exporterOf(() => inputsFor(engine, { caPem: other.caPem }));
@@ -80,7 +80,7 @@ describe("an exporter", () => {
     expect(exporter.hasResponded).toBe(false);
   });
 
-  test("goes on with a new password as soon as its file has changed", async () => {
+  test("continues with a new password as soon as its file has changed", async () => {
     await using engine = await startHostileEngine();
     engine.response = asEngine("the-new-one");
     const errors: unknown[] = [];
@@ -99,7 +99,7 @@ describe("an exporter", () => {
     expect(await exporter.render()).toContain('exporter_up{cluster="logs"} 1');
   });
 
-  test("asks the engine once, however many ask for the page", async () => {
+  test("queries the engine once, however many request the page", async () => {
     await using engine = await startHostileEngine();
     engine.response = asEngine();
     await using exporter = exporterOf(() => inputsFor(engine));
@@ -132,7 +132,7 @@ describe("an exporter", () => {
     expect(page).not.toContain("opensearch_jvm_");
   });
 
-  test("does not swallow an answer without end", async () => {
+  test("does not swallow a response without end", async () => {
     await using engine = await startHostileEngine();
     const good = asEngine();
     engine.response = (request, response) => {

@@ -59,7 +59,7 @@ describe("settings of an operation", () => {
   });
 
   test.each(["none", "primaries", "new_primaries"])(
-    "%s of somebody else is seen, and never taken for ours",
+    "%s of another client is seen, and never taken for ours",
     (value) => {
       const theirs = { persistent: { [enable]: value }, transient: {} };
       expect(allocation.restrictedByOthers(theirs)).toBe(value);
@@ -74,7 +74,7 @@ describe("settings of an operation", () => {
     expect(allocation.release(theirs)).toBeUndefined();
   });
 
-  test("somebody's transient value on top of ours is brought back, and ours goes", () => {
+  test("another client's transient value on top of ours is brought back, and ours goes", () => {
     const frozen = put(
       { persistent: {}, transient: {} },
       allocation.freeze({ persistent: {}, transient: {} }, "op"),

@@ -77,7 +77,7 @@ describe("copies that are not assigned", () => {
       nodes: { [first]: ["same_shard"], [second]: [] },
       isWaitedFor: true,
     },
-    { name: "no node was asked", nodes: {}, isWaitedFor: true },
+    { name: "no node was queried", nodes: {}, isWaitedFor: true },
   ])("$name", ({ nodes, isWaitedFor }) => {
     const says = settledSays({ explanations: known([explained(nodes)]) });
     expect(says !== undefined).toBe(isWaitedFor);
@@ -179,7 +179,7 @@ describe("copies that are not assigned", () => {
   });
 });
 
-describe("what the engine is asked", () => {
+describe("the queries to an engine", () => {
   const { engine } = aRoll({ shards: half });
   const rows = (count: number): readonly EngineShard[] =>
     Array.from({ length: count }, (_, shard) => shardOn("many", [first, "?", "?"], shard)).flat();

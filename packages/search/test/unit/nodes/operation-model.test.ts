@@ -51,7 +51,7 @@ function isNew(key: string, seen: Set<string>): boolean {
   return true;
 }
 
-/** Nobody interferes any more, and everybody gets a turn: every state on the way to where it ends. */
+/** No one interferes any more, and all clients gets a turn: every state on the way to where it ends. */
 function settle(model: Model, isHeld = false): readonly Model[] {
   const path: Model[] = [{ ...model, spec: { ...model.spec, isHeld }, left: 0, isSilent: false }];
   const isEnd = isHeld ? isReleased : isAtRest;
@@ -119,7 +119,7 @@ describe("restart and removal under everything that can happen", () => {
       expect(isAtRest(last(path))).toBe(true);
       let sum = 0;
       for (const model of path) {
-        // Held here, it gives everything back; and when it goes on, it ends as it should have.
+        // Held here, it gives everything back; and when it continues, it ends as it should have.
         const held = last(settle(model, true));
         expect(isReleased(held)).toBe(true);
         expect(isAtRest(last(settle(held)))).toBe(true);

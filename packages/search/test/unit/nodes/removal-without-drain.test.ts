@@ -68,9 +68,9 @@ const removal: Operation = {
 
 describe("a removal that was declared without a drain", () => {
   test.for<[string, RollChanges, boolean, readonly string[]]>([
-    ["goes on while the node is away", down, true, []],
+    ["continues while the node is away", down, true, []],
     ["is withdrawn once the node has joined", {}, true, ["verifyReleased"]],
-    ["goes on where the author wants no drains", {}, false, []],
+    ["continues where the author wants no drains", {}, false, []],
   ])("%s", ([, changes, drainsBeforeRemoval, want]) => {
     const seen = seenWith("unmarked", { ...changes, status: { operation: removal } });
     const cluster = { ...seen.cluster, drainsBeforeRemoval };

@@ -54,7 +54,7 @@ describe("whether the others can do without a node", () => {
       "ScaleDownRefused",
     ],
     [
-      "somebody keeps shards from moving",
+      "another client keeps shards from moving",
       {
         engine: {
           settings: known({ persistent: { "cluster.routing.allocation.enable": "none" }, transient: {} }),
@@ -248,7 +248,7 @@ describe("a removal step by step", () => {
     expect(continued({ shards: held }, drained).intent?.operation?.drainedAt).toBeUndefined();
   });
 
-  test("another node that goes as well and was never started keeps nobody", () => {
+  test("another node that goes as well and was never started keeps no one", () => {
     const four = { slots: { data: 4 } };
     const seen = aRoll({
       ...four,

@@ -40,7 +40,7 @@ describe("what speaks against the restart of a node", () => {
     ["another node is down", "logs-data-1", { down: ["logs-data-0"] }, ["nobodyElseDown"]],
     ["a manager is down", "logs-data-1", { down: ["logs-managers-2"] }, ["nobodyElseDown"]],
     [
-      "one voter of three would be left, and nobody is up to take the vote",
+      "one voter of three would be left, and no one is up to take the vote",
       "logs-managers-1",
       { voters: ["logs-managers-0", "logs-managers-1", "gone"], down: ["logs-managers-2"] },
       ["nobodyElseDown", "quorumSurvives"],
@@ -82,7 +82,7 @@ describe("what speaks against the restart of a node", () => {
       [],
     ],
     [
-      "somebody restricts allocation",
+      "another client restricts allocation",
       "logs-data-1",
       { engine: { settings: known({ persistent: { [enable]: "none" }, transient: {} }) } },
       ["allocationOpen"],
@@ -237,7 +237,7 @@ describe("a restart step by step", () => {
     expect(intent?.operation?.node).toBe("logs-data-0");
   });
 
-  test("not back after five minutes: copies are rebuilt elsewhere, and nobody else is touched", () => {
+  test("not back after five minutes: copies are rebuilt elsewhere, and no one else is touched", () => {
     const away = { down: ["logs-data-1"], engine: { settings: frozen } };
     const pods = aRoll({ down: ["logs-data-1"] }).pods.map((pod) =>
       pod.name === "logs-data-1" ? { ...pod, uid: "new" } : pod,
@@ -302,7 +302,7 @@ describe("a restart step by step", () => {
     expect(given.intent?.operation?.drains).toBeUndefined();
   });
 
-  test("[search/SC-47] fewer replicas while a restarted pod is away: the restart goes on, no place is taken", () => {
+  test("[search/SC-47] fewer replicas while a restarted pod is away: the restart continues, no place is taken", () => {
     const { actions, intent } = continued({ down: ["logs-data-1"], slots: { data: 3 } });
     expect(actions.filter((action) => action.kind === "shrinkPool")).toEqual([]);
     expect(intent?.operation?.type).toBe("Restart");

@@ -129,7 +129,7 @@ describe("planEdit", () => {
     });
   });
 
-  test("TLS of a cluster that has formed is held, and nobody restarts for it", () => {
+  test("TLS of a cluster that has formed is held, and no one restarts for it", () => {
     const open = declared([pool("nodes", 3)]);
     const next = { ...open, spec: { ...open.spec, security: { tls: { http: { enabled: false } } } } };
     const formed = { ...before, status: { clusterUuid: "U" } };

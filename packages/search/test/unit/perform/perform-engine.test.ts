@@ -380,7 +380,7 @@ describe("a write to the engine", () => {
     { kind: "reloadCertificates", node: "logs-nodes-0", layers: ["http"] },
   ];
 
-  test.each(sampled)("asks for a sample after $do", async (action) => {
+  test.each(sampled)("requests a sample after $do", async (action) => {
     const bench = await performBench();
     await bench.run(action);
     expect(bench.samples()).toBeGreaterThan(0);

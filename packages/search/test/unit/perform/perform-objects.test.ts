@@ -298,7 +298,7 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
   ],
   growClaim: [
     {
-      name: "asks for a larger volume with uid and resourceVersion",
+      name: "requests a larger volume with uid and resourceVersion",
       action: { kind: "growClaim", pool: "nodes", name: claim, uid: claimUid, size: "2Gi" },
       want: [`patch PersistentVolumeClaim team/${claim} (uid, resourceVersion)`],
     },

@@ -34,7 +34,7 @@ const both = (records: readonly EntryRecord[]): Pick<EntryPlan, "before" | "afte
 });
 
 const cases: readonly Case[] = [
-  { name: "what others have and nobody declares is not touched", present: "x", want: {} },
+  { name: "what others have and no one declares is not touched", present: "x", want: {} },
   { name: "a new one is recorded before it is written", wanted: "v1", want: both([record(["v1"])]) },
   {
     name: "one that is recorded and not there is written",
@@ -43,7 +43,7 @@ const cases: readonly Case[] = [
     want: { put: ["a"], ...both([record(["v1"])]) },
   },
   {
-    name: "one that is there as declared, and not by us, is recorded as somebody else's",
+    name: "one that is there as declared, and not by us, is recorded as another client's",
     wanted: "v1",
     present: "v1",
     want: both([record(["v1"], { foreign: true })]),
@@ -55,14 +55,14 @@ const cases: readonly Case[] = [
     want: { conflicts: ["a"] },
   },
   {
-    name: "one that was somebody else's and has another form now is a conflict",
+    name: "one that was another client's and has another form now is a conflict",
     wanted: "v1",
     present: "x",
     recorded: record(["v1"], { foreign: true }),
     want: { conflicts: ["a"], ...both([record(["v1"], { foreign: true })]) },
   },
   {
-    name: "one that was somebody else's and is gone becomes ours, recorded first",
+    name: "one that was another client's and is deleted becomes ours, recorded first",
     wanted: "v1",
     recorded: record(["v1"], { foreign: true }),
     want: both([record(["v1"])]),
@@ -103,7 +103,7 @@ const cases: readonly Case[] = [
     want: { verify: ["a"], before: [record(["v2"])], after: [record(["v2"], { verified: true })] },
   },
   {
-    name: "ours that somebody changed is a conflict, and not overwritten",
+    name: "ours that another client changed is a conflict, and not overwritten",
     wanted: "v1",
     present: "x",
     recorded: record(["v1"], { verified: true }),
@@ -122,24 +122,24 @@ const cases: readonly Case[] = [
     want: { drop: ["a"], before: [record(["v1", "v2"])] },
   },
   {
-    name: "ours that somebody changed stays when it is no longer declared",
+    name: "ours that another client changed stays when it is no longer declared",
     present: "x",
     recorded: record(["v1"]),
     want: { left: ["a"] },
   },
   {
-    name: "somebody else's stays when it is no longer declared",
+    name: "another client's stays when it is no longer declared",
     present: "v1",
     recorded: record(["v1"], { foreign: true }),
     want: {},
   },
   {
-    name: "ours that is gone is forgotten when it is no longer declared",
+    name: "ours that no longer exists is forgotten when it is no longer declared",
     recorded: record(["v1"]),
     want: {},
   },
   {
-    name: "where what is declared wins, a value of somebody else is replaced, recorded first",
+    name: "where what is declared wins, a value of another client is replaced, recorded first",
     policy: overwrites,
     wanted: "v1",
     present: "x",
@@ -154,7 +154,7 @@ const cases: readonly Case[] = [
     want: { put: ["a"], ...both([record(["v1"])]) },
   },
   {
-    name: "where what is declared wins, a value that somebody changed still stays when it is no longer declared",
+    name: "where what is declared wins, a value that another client changed still stays when it is no longer declared",
     policy: overwrites,
     present: "x",
     recorded: record(["v1"]),
@@ -236,12 +236,12 @@ describe("entries of the engine that a spec declares", () => {
     readonly want: boolean;
   }>([
     { name: "tried out", recorded: [record(["v1"], { verified: true })], want: true },
-    { name: "somebody else's", recorded: [record(["v1"], { foreign: true })], want: true },
+    { name: "another client else's", recorded: [record(["v1"], { foreign: true })], want: true },
     { name: "not tried out", recorded: [record(["v1"])], want: false },
     { name: "between two forms", recorded: [record(["v0", "v1"], { verified: true })], want: false },
     { name: "another form", recorded: [record(["v0"], { verified: true })], want: false },
     { name: "not recorded", recorded: [], want: false },
-  ])("the engine is asked until all is done: $name", ({ recorded, want }) => {
+  ])("the engine is queried until all is done: $name", ({ recorded, want }) => {
     expect(isEntriesDone({ wanted: new Map([["a", "v1"]]), recorded }, refuses)).toBe(want);
   });
 

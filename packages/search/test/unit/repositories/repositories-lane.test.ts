@@ -56,7 +56,7 @@ describe("lanes of repositories and settings", () => {
     }
   });
 
-  test("before the cluster has formed, and while it is paused, nobody asks and nothing is done", () => {
+  test("before the cluster has formed, and while it is paused, no one asks and nothing is done", () => {
     for (const seen of [
       aSeen({ cluster: aSearchCluster({ repositories: [backup] }) }),
       seenOf({}, { cluster: aSearchCluster({ repositories: [backup], isPaused: true }) }),
@@ -69,7 +69,7 @@ describe("lanes of repositories and settings", () => {
     }
   });
 
-  test("a cluster that was founded anew gets everything again", () => {
+  test("a cluster that was founded again gets everything again", () => {
     let status: Partial<ClusterStatus> = {};
     for (const _ of [1, 2]) status = { ...status, ...decide(seenOf(status))[0].intent };
     const registered = seenOf(status, { engine: engineFacts({ repositories: known([backup]) }) });

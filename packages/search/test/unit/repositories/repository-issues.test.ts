@@ -118,13 +118,13 @@ const cases: readonly Case[] = [
     want: ["settings.uri", notAllowed],
   },
   {
-    name: "a type that nobody knows, with an address in it",
+    name: "a type that no one knows, with an address in it",
     type: "custom",
     settings: { where: "https://169.254.169.254/latest" },
     want: ["settings.where", notAllowed],
   },
   { name: "fs below path.repo", type: "fs", settings: { location: "/snapshots/a" }, pathRepo: "/snapshots" },
-  { name: "fs with a relative folder", type: "fs", settings: { location: "a/b" }, pathRepo: "/snapshots" },
+  { name: "fs with a relative directory", type: "fs", settings: { location: "a/b" }, pathRepo: "/snapshots" },
   {
     name: "fs that leaves path.repo",
     type: "fs",
@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
     settings: { location: "/snapshots" },
     want: ["settings.location", notAllowed],
   },
-  { name: "fs without a folder", type: "fs", settings: {}, want: ["settings.location", "InvalidSpec"] },
+  { name: "fs without a directory", type: "fs", settings: {}, want: ["settings.location", "InvalidSpec"] },
 ];
 
 describe("snapshot repositories that an author may declare", () => {

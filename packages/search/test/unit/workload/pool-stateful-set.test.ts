@@ -23,7 +23,7 @@ function prepareArguments(cluster: SearchCluster): readonly string[] {
 }
 
 describe("poolStatefulSet", () => {
-  test("starts all pods at once, changes none by itself and keeps volumes", () => {
+  test("starts all pods at once, changes none on its own and keeps volumes", () => {
     const { spec, metadata } = poolStatefulSet(aSearchCluster(), aPool({ replicas: 3 }), { inputsHash: "h" });
     expect(metadata).toMatchObject({ name: "logs-nodes", namespace: "team" });
     expect(spec).toMatchObject({
@@ -155,7 +155,7 @@ describe("pods of a pool", () => {
     });
   });
 
-  test("Elasticsearch finds its users in a folder that kubelet refreshes", () => {
+  test("Elasticsearch finds its users in a directory that kubelet refreshes", () => {
     expect(engineOf(anElasticsearch("7.17.28")).volumeMounts).toContainEqual({
       name: "file-realm",
       mountPath: "/usr/share/elasticsearch/config/file-realm",
@@ -242,7 +242,7 @@ describe("what authors say of pods", () => {
     });
   });
 
-  test("a privileged container is there only where it was asked for", () => {
+  test("a privileged container is there only where it was requested", () => {
     const { spec } = templateOf(aSearchCluster({ pod: { ...noSettings, setsMaxMapCount: true } }));
     expect(spec.initContainers?.map(({ name }) => name)).toEqual(["set-max-map-count", "prepare"]);
     expect(spec.initContainers?.[0]?.securityContext).toMatchObject({ privileged: true });

@@ -23,7 +23,7 @@ const recordingTool = `#!/bin/bash
 printf '%s\\n' "$(basename "$0")" "$@" >> "$CALLS"
 `;
 
-/** A pod's file system as far as prepare sees it, below a temporary folder. */
+/** A pod's file system as far as prepare sees it, below a temporary directory. */
 class Machine implements Disposable {
   readonly root = mkdtempSync(join(tmpdir(), "qm-prepare-"));
 
@@ -49,7 +49,7 @@ class Machine implements Disposable {
     return existsSync(join(this.root, path)) ? readFileSync(join(this.root, path), "utf8") : "";
   }
 
-  /** The command that a pod would run, with this folder for the root of the file system. */
+  /** The command that a pod would run, with this directory for the root of the file system. */
   run(cluster: SearchCluster, allowsMmap = true): void {
     const [shell = "", flag = "", script = "", ...args] = prepareCommand(
       { ...cluster, home: "/home" },
@@ -150,7 +150,7 @@ describe("prepare", () => {
     expect(existsSync(join(root, "prepared/plugins/there/plugin-descriptor.properties"))).toBe(true);
   });
 
-  test("links Elasticsearch's users to the folder that kubelet refreshes", () => {
+  test("links Elasticsearch's users to the directory that kubelet refreshes", () => {
     const cluster = anElasticsearch("7.17.28");
     using machine = new Machine(cluster);
     machine.run(cluster);

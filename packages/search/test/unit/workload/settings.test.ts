@@ -196,7 +196,7 @@ describe("workloadIssues", () => {
     expect(workloadIssues(aSearchCluster(), policy)).toEqual([]);
   });
 
-  test("[security/69] all reserved settings at once, wherever they hide", () => {
+  test("[security/69] all reserved settings together, wherever they hide", () => {
     const cluster = aSearchCluster({
       config: { "cluster.name": "x", discovery: "{seed_hosts: [a]}", path: "{data: /tmp}" },
       pod: { ...noSettings, container: { env: [{ name: "cluster.initial_master_nodes", value: "me" }] } },
