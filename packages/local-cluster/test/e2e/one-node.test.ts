@@ -86,9 +86,9 @@ describe.runIf(hasRealNodes())("a cluster with one real node", () => {
     await using local = await pods.localPort(service);
     const reply = await fetch(`http://127.0.0.1:${local.port}/index.html`);
     expect(await reply.text()).toBe("hello\n");
-    await expect(pods.dial({ ...pod, port: 8081 })).rejects.toThrow("no one answers");
+    await expect(pods.dial({ ...pod, port: 8081 })).rejects.toThrow("nothing listens");
     // The API server's own address would let in a client that reaches the socket.
-    await expect(pods.dial({ host: "172.30.0.1", port: 6443 })).rejects.toThrow("no one answers");
+    await expect(pods.dial({ host: "172.30.0.1", port: 6443 })).rejects.toThrow("nothing listens");
   });
 
   test("[local-cluster/LC-26] a pod reaches neither this machine nor any network behind it", async () => {

@@ -139,7 +139,7 @@ test.each<{ readonly name: string; readonly text: () => string | undefined; read
   {
     name: "a certificate that is no CA's",
     text: () => ca.certificatePem + certificate.certificatePem,
-    want: { kind: "invalid", message: "certificate 2 of ca.crt is not an authority's" },
+    want: { kind: "invalid", message: "certificate 2 of ca.crt is not a CA's" },
   },
 ])("the CAs of a ConfigMap: $name", ({ text, want }) => {
   const value = text();

@@ -259,6 +259,6 @@ describe("firstAnswer", () => {
   });
 
   test("a recipe whose rules all pass is a fault", () => {
-    expect(() => firstDecision([rule("a", false)], 1, new Date(now))).toThrow(/no rule answered/);
+    expect(() => firstDecision([rule("a", false)], 1, new Date(now))).toThrow(/no rule decided/);
   });
 });

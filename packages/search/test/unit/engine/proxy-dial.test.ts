@@ -62,7 +62,7 @@ describe("proxyDial", () => {
 
   test("an address of IPv6 is written in brackets", async () => {
     const dialled = proxyDial({ socketPath })({ node: "a", host: "fd00::7", port: 9200 }, never);
-    await expect(dialled).rejects.toThrow("the proxy answers 403 for [fd00::7]:9200");
+    await expect(dialled).rejects.toThrow("the proxy responds 403 for [fd00::7]:9200");
     expect(requested.at(-1)).toBe("[fd00::7]:9200");
   });
 
