@@ -67,8 +67,11 @@ export const bundle: CustomResource<Bundle> = defineCustomResource({
   description:
     "Bundle selects entitlement Secrets and yum repository ConfigMaps of its namespace for injection into pods: pods with the annotation subscription.openshift.io/inject-bundle, or all pods of the namespace if the Bundle has the label subscription.openshift.io/always-inject=true.",
   ...version,
-  // The samples of the enhancement proposal say v1; both versions have one schema.
-  otherVersions: [{ version: "v1", ...version }],
+  // The versions of the enhancement proposal's graduation; its samples say v1. All have one schema.
+  otherVersions: [
+    { version: "v1beta1", ...version },
+    { version: "v1", ...version },
+  ],
   example: {
     metadata: { name: "subscription", namespace: "default" },
     spec: { entitlements: [{ name: "etc-pki-entitlement" }] },

@@ -112,8 +112,11 @@ export const clusterBundle: CustomResource<ClusterBundle> = defineCustomResource
   description:
     "ClusterBundle selects entitlement Secrets and yum repository ConfigMaps of any namespace for injection into pods whose service account may get the ClusterBundle: pods with the annotation subscription.openshift.io/inject-cluster-bundle, or all pods if it has the label subscription.openshift.io/always-inject=true.",
   ...version,
-  // The samples of the enhancement proposal say v1; both versions have one schema.
-  otherVersions: [{ version: "v1", ...version }],
+  // The versions of the enhancement proposal's graduation; its samples say v1. All have one schema.
+  otherVersions: [
+    { version: "v1beta1", ...version },
+    { version: "v1", ...version },
+  ],
   example: {
     metadata: { name: "cluster" },
     spec: {

@@ -28,7 +28,7 @@ const aClusterBundle = (name: string, spec: object): object => ({
 const entitlement = { name: "etc-pki-entitlement", namespace: "openshift-config" };
 
 describe("the definitions of bundles", () => {
-  test.each(["v1", "v1alpha1"])(
+  test.each(["v1", "v1beta1", "v1alpha1"])(
     "[subscription-injection/AC-A24] the samples of the enhancement apply as %s",
     async (version) => {
       await using namespace = await makeNamespace(cluster.api);

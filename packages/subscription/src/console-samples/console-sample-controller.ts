@@ -50,9 +50,9 @@ export function consoleSampleController(): Controller {
 export const consoleSamples: readonly Desired<ConsoleYamlSample>[] = [
   sampleOf(clusterBundle.kind, {
     name: "subscription-cluster-bundle-example",
-    title: "Subscription for the pods of all namespaces",
+    title: "Cluster-wide subscription bundle example",
     description:
-      "Entitlements for pods with the annotation subscription.openshift.io/inject-cluster-bundle: cluster whose service account has the role edit or admin.",
+      "An example of a subscription bundle that can be injected into any workload that has the `subscription.openshift.io/inject-cluster-bundle: cluster` annotation in its pod spec, and whose service account has the `edit` or `admin` role.",
     yaml: `metadata:
   name: cluster
 spec:
@@ -66,9 +66,9 @@ spec:
   }),
   sampleOf(bundle.kind, {
     name: "subscription-namespaced-bundle-example",
-    title: "Subscription for the pods of one namespace",
+    title: "Namespaced subscription bundle example",
     description:
-      "Entitlements for pods of the same namespace with the annotation subscription.openshift.io/inject-bundle: subscription.",
+      "An example of a subscription bundle that can be injected into any workload in the bundle's namespace that has the `subscription.openshift.io/inject-bundle: subscription` annotation in its pod spec.",
     yaml: `metadata:
   name: subscription
 spec:

@@ -37,12 +37,14 @@ const definition = {
   },
 };
 
-/** What the enhancement says of them, and the titles that we chose. */
+/** The samples as the enhancement has them. */
 const wanted: ReadonlyMap<string, object> = new Map([
   [
     "subscription-cluster-bundle-example",
     {
-      title: "Subscription for the pods of all namespaces",
+      title: "Cluster-wide subscription bundle example",
+      description:
+        "An example of a subscription bundle that can be injected into any workload that has the `subscription.openshift.io/inject-cluster-bundle: cluster` annotation in its pod spec, and whose service account has the `edit` or `admin` role.",
       targetResource: { apiVersion: "subscription.openshift.io/v1", kind: "ClusterBundle" },
       yaml: {
         apiVersion: "subscription.openshift.io/v1",
@@ -58,7 +60,9 @@ const wanted: ReadonlyMap<string, object> = new Map([
   [
     "subscription-namespaced-bundle-example",
     {
-      title: "Subscription for the pods of one namespace",
+      title: "Namespaced subscription bundle example",
+      description:
+        "An example of a subscription bundle that can be injected into any workload in the bundle's namespace that has the `subscription.openshift.io/inject-bundle: subscription` annotation in its pod spec.",
       targetResource: { apiVersion: "subscription.openshift.io/v1", kind: "Bundle" },
       yaml: {
         apiVersion: "subscription.openshift.io/v1",
