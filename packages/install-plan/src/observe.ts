@@ -49,7 +49,8 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverOp
   const nowMs = parts.system.monotonicMs();
   const { kinds, content } = await readServedContent(plan, ctx, parts);
   const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
-  const question = { plan, content, kinds, replacement, memory, nowMs };
+  const wallMs = parts.system.wallMs();
+  const question = { plan, content, kinds, replacement, memory, nowMs, wallMs };
   const { stores, context, ownerLabels, view, ...observed } = await observeMembers(question, ctx);
   const account = await readAccount(plan, ctx, parts);
   const isUsable = account.kind === "present";

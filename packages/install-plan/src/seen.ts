@@ -7,6 +7,7 @@ import type { AccountView } from "./account/account.ts";
 import type { Confirmation } from "./confirmation/confirmation.ts";
 import type { Drift } from "./drift/drift.ts";
 import type { RevertConflict } from "./drift/revert-conflicts.ts";
+import type { RevertException } from "./drift/revert-exception.ts";
 import type { Replacement } from "./handover/replacement.ts";
 import type { Takeover } from "./handover/takeover.ts";
 import type { JobView } from "./jobs/job-view.ts";
@@ -77,6 +78,8 @@ export interface MemberView {
   readonly state: ResourceState;
   readonly failure?: WriteFailure | undefined;
   readonly revertConflict?: RevertConflict | undefined;
+  /** Annotation on the live object that suspends drift repair. */
+  readonly exception?: RevertException | undefined;
   /** A Job that has had its time and was removed by the cluster, as its manifest says: not to be run again. */
   readonly isExpired?: true | undefined;
   /** Another client's object that the approval of the plan does not cover: it came, or replaced another, after the start. */

@@ -34,7 +34,7 @@ const ignorePaths = atomicList(z.string().max(512).regex(/^\//))
 const disallowedManagers = atomicList(z.string().min(1).max(128))
   .max(50)
   .describe(
-    "Field managers whose additions revert: Strict removes. Defaults to the field managers of kubectl edit, apply, patch and replace; a resource inherits the plan's value. At most 50 names of 128 characters.",
+    "Field managers whose additions revert: Strict removes; * means all except the plan. Fields written through a subresource, such as scale, are never removed. Defaults to the field managers of kubectl edit, apply, patch and replace; a resource inherits the plan's value. At most 50 names of 128 characters.",
   );
 const protectData = z
   .boolean()

@@ -1,5 +1,6 @@
 import {
   fieldsAppliedBy,
+  type FieldSet,
   isApplyOf,
   type KubeObject,
   type ManagerEntry,
@@ -50,19 +51,23 @@ export function driftOf(
   };
 }
 
-/** Whether an entry is of a manager whose additions `Strict` does not suffer. */
-export function isDisallowed({ manager, subresource }: ManagerEntry, { lifecycle }: Member): boolean {
-  return subresource === undefined && lifecycle.disallowedManagers.includes(manager);
+/** Whether an entry is of a manager whose additions `Strict` removes. `*` means all but ours. */
+export function isDisallowed(entry: ManagerEntry, { lifecycle }: Member): boolean {
+  if (entry.subresource !== undefined) return false;
+  const { disallowedManagers } = lifecycle;
+  if (disallowedManagers.includes(entry.manager)) return true;
+  return disallowedManagers.includes("*") && !isApplyOf(entry, fieldManager);
 }
 
-/** Metadata and status are not part of `Strict`: many clients annotate. */
+/** The fields that `Strict` governs. Metadata and status are not part of it: many clients annotate. */
+export function strictFields(fields: FieldSet, { lifecycle: { ignorePaths = [] } }: Member): FieldSet {
+  return outside(fields, ["/metadata", "/status", ...ignorePaths]);
+}
+
 function additionsTo(live: KubeObject, member: Member): readonly string[] {
   const owned = fieldsAppliedBy(live, fieldManager) ?? {};
   const entries = managersOf(live).filter((entry) => isDisallowed(entry, member));
-  return entries.flatMap(({ fields }) => {
-    const { "f:metadata": _metadata, "f:status": _status, ...content } = fields;
-    return pathsBeyond(outside(content, member.lifecycle.ignorePaths ?? []), owned);
-  });
+  return entries.flatMap(({ fields }) => pathsBeyond(strictFields(fields, member), owned));
 }
 
 /** The last one to have written to a drifted path; without one, the last other writer at all. */

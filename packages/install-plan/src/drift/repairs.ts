@@ -32,14 +32,20 @@ function restUntilMs({ failure }: MemberView, seen: Seen): number {
 }
 
 /** According to the lifecycle policy of the member. */
-function isRepairWanted({ member: { lifecycle }, drift, isExpired, ...view }: MemberView): boolean {
+function isRepairWanted({
+  member: { lifecycle },
+  drift,
+  isExpired,
+  exception,
+  ...view
+}: MemberView): boolean {
   switch (view.ownership.kind) {
     case "absent":
       return lifecycle.recreate && isExpired !== true;
     case "inherited":
       return true;
     case "owned":
-      return lifecycle.revert !== "Off" && hasDrifted(drift);
+      return lifecycle.revert !== "Off" && exception?.kind !== "active" && hasDrifted(drift);
     // Restored from a backup, say: taken back where the plan may adopt.
     case "unowned":
       return view.ownership.isForged === true && lifecycle.adoption !== "Never";
@@ -59,8 +65,11 @@ export function noteRestoration(
   if (ownership.kind === "ownedByOther")
     memory.reverts.note(member.key, { manager: ownership.owner, atMs, isTakeover: true });
   else if (ownership.kind === "owned" && hasDrifted(drift))
-    memory.reverts.note(member.key, { manager: drift.manager ?? "somebody", atMs });
+    memory.reverts.note(member.key, { manager: drift.manager ?? anotherClient, atMs });
 }
+
+/** Where the server does not say who changed an object. */
+const anotherClient = "another client";
 
 /** The event about a repair. */
 export function reportRepair({ member, drift, ownership }: MemberView, ctx: Context): void {
@@ -74,7 +83,7 @@ export function reportRepair({ member, drift, ownership }: MemberView, ctx: Cont
     });
     return;
   }
-  const { manager = "somebody" } = drift;
+  const { manager = anotherClient } = drift;
   const paths = [...drift.paths, ...drift.additions].slice(0, 5).join(", ");
   ctx.events.record({
     type: "Normal",

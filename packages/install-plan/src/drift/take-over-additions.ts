@@ -11,9 +11,9 @@ import {
 } from "@quartermaster/runtime";
 
 import type { Member } from "../model/member.ts";
-import { beyond, outside } from "../ownership/applied-manifest.ts";
+import { beyond } from "../ownership/applied-manifest.ts";
 import { fieldManager } from "../ownership/owner-labels.ts";
-import { isDisallowed } from "./drift.ts";
+import { isDisallowed, strictFields } from "./drift.ts";
 
 /**
  * Makes the fields of disallowed managers ours, so that the apply that follows removes those which the manifest does not
@@ -23,10 +23,9 @@ export async function takeOverAdditions(
   { member, live, kind }: { readonly member: Member; readonly live: KubeObject; readonly kind: Kind },
   client: Client,
 ): Promise<KubeObject> {
-  const { ignorePaths = [] } = member.lifecycle;
   const disallowed = managersOf(live).filter((entry) => isDisallowed(entry, member));
   const merged = disallowed.reduce(
-    (fields, entry) => union(fields, outside(entry.fields, ignorePaths)),
+    (fields, entry) => union(fields, strictFields(entry.fields, member)),
     fieldsAppliedBy(live, fieldManager) ?? {},
   );
   const kept = (live.metadata.managedFields ?? []).flatMap((entry: unknown): readonly unknown[] => {
@@ -37,7 +36,7 @@ export async function takeOverAdditions(
       !(isApplyOf(read, fieldManager) || isDisallowed(read, member))
     )
       return [entry];
-    const left = isApplyOf(read, fieldManager) ? {} : beyond(read.fields, outside(read.fields, ignorePaths));
+    const left = isApplyOf(read, fieldManager) ? {} : beyond(read.fields, strictFields(read.fields, member));
     return Object.keys(left).length === 0 ? [] : [{ ...entry, fieldsV1: left }];
   });
   const ours = {

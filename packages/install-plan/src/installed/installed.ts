@@ -62,8 +62,8 @@ function repairsDue(seen: Seen): Decision | undefined {
   };
 }
 
-function asInstalled(seen: Seen): Decision {
-  const afterMs = recheckAfterMs(seen);
+function asInstalled(seen: Seen, now: Date): Decision {
+  const afterMs = recheckAfterMs(seen, now.getTime());
   const degradation = degradationOf(seen);
   if (degradation === undefined)
     return {
@@ -73,7 +73,7 @@ function asInstalled(seen: Seen): Decision {
       outcome: settled(afterMs),
     };
   const { why, actor } = degradation;
-  const outcomes = { user: stalled(why, afterMs), cluster: waiting(why, afterMs), none: held(why) };
+  const outcomes = { user: stalled(why, afterMs), cluster: waiting(why, afterMs), none: held(why, afterMs) };
   return { phase: "Degraded", outcome: outcomes[actor] };
 }
 
@@ -134,9 +134,10 @@ function isUnderWay({ state, revertConflict, failure, blockedBy }: MemberView): 
   return isOurs || state === "InProgress" || state === "Terminating" || state === "Failed";
 }
 
-function recheckAfterMs(seen: Seen): number {
+function recheckAfterMs(seen: Seen, wallMs: number): number {
   const { members, nowMs } = seen;
-  const times = members.flatMap(({ health, revertConflict, failure, blockedBy }) => [
+  const times = members.flatMap(({ health, revertConflict, failure, blockedBy, exception }) => [
+    ...(exception?.kind === "active" && exception.untilMs !== undefined ? [exception.untilMs - wallMs] : []),
     ...(blockedBy === undefined ? [] : [blockedMs]),
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
     ...(revertConflict === undefined ? [] : [revertConflict.notBeforeMs - nowMs]),

@@ -1,6 +1,7 @@
 import type { InstallPlan } from "@quartermaster/api";
 import type { ResourceState } from "@quartermaster/health";
 
+import { exceptionText } from "../drift/revert-exception.ts";
 import type { Content } from "../manifest/content.ts";
 import { describeIdentity, type IdentityKey } from "../model/identity.ts";
 import { collisionText } from "../ownership/collision-text.ts";
@@ -61,10 +62,8 @@ function byStage<P extends Location>(
 }
 
 /** Why an object is not ready, in one word and one sentence. */
-export function whyOf({ member, state, failure, ownership, health, drift, blockedBy }: MemberView): {
-  readonly reason: string;
-  readonly message: string;
-} {
+export function whyOf(view: MemberView): { readonly reason: string; readonly message: string } {
+  const { member, state, failure, ownership, health, drift, blockedBy, exception } = view;
   const name = describeIdentity(member.identity);
   if (failure !== undefined) return { reason: failure.reason, message: failure.message };
   const taken = collisionText(ownership);
@@ -73,7 +72,7 @@ export function whyOf({ member, state, failure, ownership, health, drift, blocke
   if (state === "Drifted")
     return {
       reason: reasons.drifted,
-      message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its owner labels"}.`,
+      message: `${name} was changed at ${[...drift.paths, ...drift.additions].slice(0, 3).join(", ") || "its owner labels"}${exception === undefined ? "" : `; ${exceptionText(exception)}`}.`,
     };
   if (health !== undefined) return { reason: health.reason, message: `${name}: ${health.message}` };
   if (blockedBy !== undefined)

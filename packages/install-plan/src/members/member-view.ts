@@ -9,6 +9,7 @@ import {
 import { fieldOf, groupOf, type Kind, type KubeObject, unreachable, type Why } from "@quartermaster/runtime";
 
 import { type Drift, driftOf, hasDrifted, noDrift } from "../drift/drift.ts";
+import { revertException } from "../drift/revert-exception.ts";
 import type { IdentityKey } from "../model/identity.ts";
 import type { Member } from "../model/member.ts";
 import type { WriteFailure } from "../model/write-failure.ts";
@@ -27,6 +28,8 @@ export interface ViewFacts {
   /** Objects that had begun their work when the status was last written. */
   readonly started: ReadonlySet<IdentityKey>;
   readonly nowMs: number;
+  /** Wall clock: annotations hold times of users. */
+  readonly wallMs: number;
   readonly kindOf: (member: Member) => Kind | undefined;
   readonly find: (member: Member) => KubeObject | undefined;
   readonly blockedBy: (member: Member) => Why | undefined;
@@ -59,6 +62,8 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
     live,
     failure,
     revertConflict: memory.reverts.conflictOver(member.key, nowMs),
+    exception:
+      live !== undefined && ownership.kind === "owned" ? revertException(live, facts.wallMs) : undefined,
     blockedBy: facts.blockedBy(member),
   };
 }

@@ -26,6 +26,7 @@ export interface MembersQuery {
   readonly replacement: Seen["replacement"];
   readonly memory: PlanMemory;
   readonly nowMs: number;
+  readonly wallMs: number;
 }
 
 /** The members as they are in the cluster, and what shows them again after a dry run. */
@@ -39,7 +40,7 @@ export interface ObservedMembers {
 
 /** Reads the objects of a plan from the watches of their kinds, and those without our labels one by one. */
 export async function observeMembers(question: MembersQuery, ctx: Context): Promise<ObservedMembers> {
-  const { plan, content, kinds, replacement, memory, nowMs } = question;
+  const { plan, content, kinds, replacement, memory, nowMs, wallMs } = question;
   const ownerLabels: OwnerLabels = { plan, revision: replacement.revision };
   const isCurrent = isOfCurrentStages(plan);
   const current = content.members.filter(isCurrent);
@@ -50,7 +51,7 @@ export async function observeMembers(question: MembersQuery, ctx: Context): Prom
   const isSuperseded = plan.status?.phase === "Superseded" || replacement.successor?.isDone === true;
   const base = { plan, isSuperseded, kinds, stores, memory, ctx };
   const started = startedMembers(plan, content);
-  const view = viewer({ ...base, started, context, ownerLabels, nowMs, health });
+  const view = viewer({ ...base, started, context, ownerLabels, nowMs, wallMs, health });
   await lookUpAbsent(content.members, base);
   return { stores, context, ownerLabels, view, members: content.members.map(view) };
 }
@@ -72,13 +73,13 @@ interface ViewerOptions {
   readonly ownerLabels: OwnerLabels;
   readonly memory: PlanMemory;
   readonly nowMs: number;
+  readonly wallMs: number;
   readonly health: OutsideFacts;
   readonly ctx: Context;
 }
 
 function viewer(parts: ViewerOptions): (member: Member) => MemberView {
-  const { plan, isSuperseded, started, kinds, stores, context, ownerLabels, memory, nowMs, health, ctx } =
-    parts;
+  const { plan, isSuperseded, started, kinds, stores, context, ownerLabels, memory, health, ctx } = parts;
   const kindOf = ({ identity }: Member): TableKind | undefined => kindIn(kinds, identity);
   const facts: ViewFacts = {
     context,
@@ -86,7 +87,8 @@ function viewer(parts: ViewerOptions): (member: Member) => MemberView {
     memory,
     isPlanInstalled: isInstalled(plan) && !isSuperseded,
     started,
-    nowMs,
+    nowMs: parts.nowMs,
+    wallMs: parts.wallMs,
     kindOf,
     find: (member) => {
       const kind = kindOf(member);

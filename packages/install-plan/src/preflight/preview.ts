@@ -79,12 +79,13 @@ export function detailAction(view: MemberView, { plan }: Pick<Seen, "plan">): De
 }
 
 /** Adoption is for the first write only: an object that was taken from an installed plan stays with its owner. */
-function steadyAction({ member, ownership, drift, live, blockedBy }: MemberView): DetailAction {
+function steadyAction({ member, ownership, drift, live, blockedBy, exception }: MemberView): DetailAction {
   if (/^(?:unowned|ownedByOther)$/.test(ownership.kind)) return "conflict";
   if (blockedBy !== undefined) return "deferred";
   if (ownership.kind === "inherited") return "takeover";
   if (ownership.kind === "absent") return member.lifecycle.recreate ? "create" : "noop";
-  const isLeft = member.lifecycle.revert === "Off" || live?.metadata.deletionTimestamp !== undefined;
+  const isKept = member.lifecycle.revert === "Off" || exception?.kind === "active";
+  const isLeft = isKept || live?.metadata.deletionTimestamp !== undefined;
   return !isLeft && hasDrifted(drift) ? "update" : "noop";
 }
 

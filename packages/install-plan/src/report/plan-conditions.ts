@@ -1,8 +1,9 @@
-import type { InstallPlan } from "@quartermaster/api";
+import { firstTen, type InstallPlan } from "@quartermaster/api";
 import { type ConditionUpdate, unreachable, type Why } from "@quartermaster/runtime";
 
 import { authorOf, whyUnusable } from "../account/account.ts";
 import { hasDrifted } from "../drift/drift.ts";
+import { exceptionText } from "../drift/revert-exception.ts";
 import { describeSuperseded, supersededBy } from "../handover/replaced.ts";
 import { describeNeverThere } from "../handover/replacement.ts";
 import { whyNoTakeover } from "../handover/takeover.ts";
@@ -154,8 +155,19 @@ function applied(seen: Seen): ConditionUpdate {
 
 function drifted({ members }: Seen): ConditionUpdate {
   const found = members.filter(({ ownership, drift }) => ownership.kind === "owned" && hasDrifted(drift));
-  if (found.length === 0) return claim("Drifted", ["False", reasons.asApplied, "No object has drifted."]);
-  return claim("Drifted", ["True", reasons.drifted, found.slice(0, 5).map(describeDrift).join("; ")]);
+  const kept = exceptionsIn(members);
+  if (found.length === 0)
+    return claim("Drifted", ["False", reasons.asApplied, ["No object has drifted.", ...kept].join(" ")]);
+  const text = found.slice(0, 5).map(describeDrift).join("; ");
+  return claim("Drifted", ["True", reasons.drifted, [text, ...kept].join(kept.length === 0 ? "" : ". ")]);
+}
+
+/** Objects that an annotation keeps out of drift repair, drifted or not: the plan's promise does not hold for them. */
+function exceptionsIn(members: Seen["members"]): readonly string[] {
+  const found = members.flatMap(({ member, exception }) =>
+    exception === undefined ? [] : [`${describeIdentity(member.identity)}: ${exceptionText(exception)}`],
+  );
+  return found.length === 0 ? [] : [`${firstTen(found)}.`];
 }
 
 function describeDrift({ member, drift }: MemberView): string {

@@ -113,6 +113,47 @@ describe("what others do to the objects of a plan", () => {
     expect((await bench.writes(position)).map(({ name }) => name)).toEqual(["kept"]);
   });
 
+  test("[install-plan/131] an annotation keeps an object from being reverted until it ends, and the plan says so", async () => {
+    await using bench = await setUpWorkbench();
+    await bench.create(bench.plan("p", [{ name: "s", resources: [configMap("c", { a: "1" })] }]));
+    await bench.installed("p");
+    const revert = "install.quartermaster.dev/revert";
+    const drifted = async (text: string): Promise<void> => {
+      await eventually(async (see) => {
+        const { status } = await bench.read("p");
+        return see(conditionOf(status, "Drifted"))?.message.includes(text);
+      });
+    };
+    await edit(bench, "c", { metadata: { annotations: { [revert]: "Off" } } });
+    await drifted("No object has drifted. ConfigMap");
+    await edit(bench, "c", { data: { a: "changed" } });
+    await drifted(`annotation ${revert} keeps it from being reverted`);
+    expect(await dataOf(bench, "c")).toEqual({ a: "changed" });
+    expect((await bench.read("p")).status?.phase).toBe("Degraded");
+    const end = new Date(Date.now() + 3_000).toISOString();
+    await edit(bench, "c", { metadata: { annotations: { [`${revert}-until`]: end } } });
+    await drifted("keeps it from being reverted until");
+    await eventually(async (see) => see(await dataOf(bench, "c"))?.["a"] === "1", { withinMs: 10_000 });
+    await bench.installed("p");
+  });
+
+  test("[install-plan/132] with * what any manager added is removed, but no annotation", async () => {
+    await using bench = await setUpWorkbench();
+    const lifecycle = { revert: "Strict", disallowedManagers: ["*"] };
+    await bench.create(
+      bench.plan("p", [{ name: "s", resources: [configMap("c", { a: "1" }, { lifecycle })] }]),
+    );
+    await bench.installed("p");
+    const annotations = { note: "mine" };
+    await edit(bench, "c", { by: "some-controller", metadata: { annotations }, data: { extra: "x" } });
+    await eventually(async (see) => see(await dataOf(bench, "c"))?.["extra"] === undefined, {
+      withinMs: 5_000,
+    });
+    const live = await bench.client.get(configMaps, { namespace: bench.namespace, name: "c" });
+    expect(live.metadata.annotations).toMatchObject(annotations);
+    expect(live.data).toEqual({ a: "1" });
+  });
+
   test("[install-plan/73] a path left to others is set once and never reverted", async () => {
     await using bench = await setUpWorkbench();
     const scaled = deployment("web", { lifecycle: { ignorePaths: ["/spec/replicas"] } });

@@ -192,14 +192,13 @@ function nextAfterStay(shown: Outcome | undefined, error: unknown): Next {
 
 function nextAfterOutcome(outcome: Outcome): Next {
   switch (outcome.kind) {
-    case "settled": {
+    case "settled":
+    case "held": {
       const { recheckAfterMs } = outcome;
       return recheckAfterMs === undefined
         ? { kind: "done" }
         : { kind: "requeueAfter", delayMs: recheckAfterMs };
     }
-    case "held":
-      return { kind: "done" };
     case "stalled":
       if (outcome.retryAfterMs === undefined) return { kind: "done" };
       return { kind: "requeueAfter", delayMs: outcome.retryAfterMs };

@@ -3,8 +3,8 @@ export type Outcome =
   /** Wait for an event; with `recheckAfterMs`, also reconcile again then: certificates and licenses run out without one. */
   | { readonly kind: "settled"; readonly recheckAfterMs?: number }
   | { readonly kind: "waiting"; readonly why: Why; readonly retryAfterMs: number }
-  /** Not as declared, and no one acts on it: a switch of the spec says so. Events bring it back. */
-  | { readonly kind: "held"; readonly why: Why }
+  /** Not as declared, and no one acts on it: a setting of the user says so. Events bring it back, and `recheckAfterMs` if it is set. */
+  | { readonly kind: "held"; readonly why: Why; readonly recheckAfterMs?: number }
   /** Only a change of the spec, or of what it depends on, can help; with `retryAfterMs` we try again all the same. */
   | { readonly kind: "stalled"; readonly why: Why; readonly retryAfterMs?: number };
 
@@ -79,9 +79,9 @@ export function waiting(why: Why, retryAfterMs: number): Outcome {
   return { kind: "waiting", why, retryAfterMs };
 }
 
-/** Not as declared, by the user's own setting. */
-export function held(why: Why): Outcome {
-  return { kind: "held", why };
+/** Not as declared, by the user's own setting. Reconciles again without an event only when given a delay. */
+export function held(why: Why, recheckAfterMs?: number): Outcome {
+  return recheckAfterMs === undefined ? { kind: "held", why } : { kind: "held", why, recheckAfterMs };
 }
 
 /** The declaration cannot be carried out as it stands. Tries again on its own only when given a delay. */

@@ -104,12 +104,11 @@ function dueInMs(lanes: readonly LaneEnd[]): number | undefined {
 function delayOf(outcome: Outcome): number | undefined {
   switch (outcome.kind) {
     case "settled":
+    case "held":
       return outcome.recheckAfterMs;
     case "waiting":
     case "stalled":
       return outcome.retryAfterMs;
-    case "held":
-      return undefined;
     default:
       return unreachable(outcome);
   }
@@ -124,7 +123,7 @@ function soonest(outcome: Outcome, delayMs: number | undefined): Outcome {
     case "stalled":
       return { ...outcome, retryAfterMs: delayMs };
     case "held":
-      // A held object has no timer of its own; another lane's must not be lost.
+      // Another lane works: the object as a whole is not left alone.
       return { kind: "waiting", why: outcome.why, retryAfterMs: delayMs };
     default:
       return unreachable(outcome);

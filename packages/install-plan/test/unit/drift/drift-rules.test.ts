@@ -35,6 +35,16 @@ describe("whether an installed plan writes an object", () => {
     { name: "it has drifted", view: aMemberView(drifted), isWritten: true },
     { name: "revert: Off", view: aMemberView(drifted, { revert: "Off" }), isWritten: false },
     { name: "revert: Strict", view: aMemberView(drifted, { revert: "Strict" }), isWritten: true },
+    {
+      name: "an annotation keeps it",
+      view: aMemberView({ ...drifted, exception: { kind: "active" } }),
+      isWritten: false,
+    },
+    {
+      name: "an annotation that cannot be read does not",
+      view: aMemberView({ ...drifted, exception: { kind: "invalid", message: "annotation" } }),
+      isWritten: true,
+    },
     { name: "it was deleted", view: aMemberView(absent), isWritten: true },
     { name: "recreate: false", view: aMemberView(absent, { recreate: false }), isWritten: false },
     {

@@ -107,6 +107,23 @@ describe("how an object departs from what was applied", () => {
       want: {},
     },
     {
+      name: "those of all others are, where * is disallowed",
+      lifecycle: { revert: "Strict", disallowedManagers: ["*"] },
+      given: live(ours("a", "b", "ab"), by("controller", data("z"))),
+      want: { additions: ["/data/z"] },
+      manager: "controller",
+    },
+    {
+      name: "* spares what was written to a subresource, and metadata",
+      lifecycle: { revert: "Strict", disallowedManagers: ["*"] },
+      given: live(
+        ours("a", "b", "ab"),
+        by("autoscaler", data("z"), { subresource: "scale" }),
+        by("controller", { "f:metadata": { "f:annotations": { "f:note": {} } } }),
+      ),
+      want: {},
+    },
+    {
       name: "nor what was written to a subresource",
       lifecycle: { revert: "Strict" },
       given: live(ours("a", "b", "ab"), by("kubectl-edit", data("z"), { subresource: "status" })),

@@ -12,6 +12,7 @@ const live = labelledObject(plan, member.identity);
 
 function factsOf(more: Partial<ViewFacts> = {}): ViewFacts {
   return {
+    wallMs: 0,
     context: { plan, takesOverFrom: new Set(), living: new Map() },
     ownerLabels: { plan, revision: 1 },
     memory: new PlanMemory(),
