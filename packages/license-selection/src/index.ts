@@ -13,7 +13,13 @@ export type { LicenseParameters } from "./license-parameters.ts";
 export { selectLicense } from "./select-license.ts";
 export type { LicenseChoice, LicenseSelection, SelectionReason, SelectionRequest } from "./select-license.ts";
 export { licensedCluster } from "./licensed-cluster.ts";
-export { readSignature, readSignatureEnvelope } from "./read-signature.ts";
+export {
+  longestSignature,
+  readSignature,
+  readSignatureEnvelope,
+  signatureData,
+  systemSecretTypes,
+} from "./read-signature.ts";
 export type {
   SignatureEnvelope,
   SignatureRead,

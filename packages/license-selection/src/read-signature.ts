@@ -38,14 +38,43 @@ export interface SignatureRequest {
   readonly defaultKey?: string;
 }
 
-/** Reads the signature of a license from its Secret. A Secret of another type is not looked into, whatever it holds. */
+/**
+ * Reads the signature of a license from its Secret, of any type: `kubectl create secret generic` makes Opaque ones. Of a Secret of
+ * another type than ours the message says only that it holds no signature: its keys are no business of who names it in a license.
+ */
 export function readSignature({ ref, namespace, secret, defaultKey }: SignatureRequest): SignatureRead {
   if (ref.namespace !== undefined && ref.namespace !== namespace)
     return problemOf("Malformed", `signatureRef names namespace ${ref.namespace}; it must be ${namespace}`);
   if (secret === undefined) return problemOf("SignatureMissing", `Secret ${ref.name} does not exist`);
-  if (secret.type !== SIGNATURE_SECRET_TYPE)
-    return problemOf("SignatureMissing", `Secret ${ref.name} is not of type ${SIGNATURE_SECRET_TYPE}`);
-  return readKey(ref.name, secret.data ?? {}, ref.key ?? defaultKey);
+  const data = systemSecretTypes.includes(secret.type ?? "") ? {} : (secret.data ?? {});
+  const read = readKey(ref.name, data, ref.key ?? defaultKey);
+  return read.kind === "found" || secret.type === SIGNATURE_SECRET_TYPE
+    ? read
+    : problemOf("SignatureMissing", `Secret ${ref.name} has no signature of a license, or not under the key`);
+}
+
+/** Types of Secrets whose content other programs own: they are never looked into, whatever they hold. */
+export const systemSecretTypes: readonly string[] = [
+  "bootstrap.kubernetes.io/token",
+  "helm.sh/release.v1",
+  "kubernetes.io/basic-auth",
+  "kubernetes.io/dockercfg",
+  "kubernetes.io/dockerconfigjson",
+  "kubernetes.io/service-account-token",
+  "kubernetes.io/ssh-auth",
+  "kubernetes.io/tls",
+];
+
+/** The Secret with nothing in it but what a license can use: all other values of Secrets beside signatures are dropped unread. */
+export function signatureData({ type, data = {} }: SignatureSecret): Readonly<Record<string, string>> {
+  if (type === SIGNATURE_SECRET_TYPE) return data;
+  const names = Object.keys(data).filter((key) => {
+    const read = reserved.has(key)
+      ? undefined
+      : readText(data[key] ?? "", { name: "", key, maxNodes: undefined });
+    return read === undefined || read.kind === "found";
+  });
+  return Object.fromEntries(names.map((key) => [key, data[key] ?? ""]));
 }
 
 function readKey(name: string, data: Readonly<Record<string, string>>, wanted?: string): SignatureRead {

@@ -7,8 +7,8 @@ import {
   type LicenseAssociation,
   licenseAssociation,
   licenseNames,
-  SIGNATURE_SECRET_TYPE,
 } from "@quartermaster/api/licensing";
+import { longestSignature, signatureData, systemSecretTypes } from "@quartermaster/license-selection";
 import {
   byNamespace,
   type Context,
@@ -25,10 +25,24 @@ import type { LicensingSettings } from "./licensing-settings.ts";
 import { clusterNeed, type ClusterNeed, type OtherNeeds, sumNeeds } from "./pool/capacity.ts";
 import type { LicensePool, RankedPool } from "./pool/license-pool.ts";
 
-/** Signatures of the pool: the only Secrets that the domain ever reads. */
+/** Field selector of the Secrets that can hold signatures. */
+export const signatureSecretSelector: string = systemSecretTypes.map((type) => `type!=${type}`).join(",");
+
+/** Signatures of the pool: the only Secrets that the domain reads. Of other Secrets of the namespace no value is kept. */
 export function poolSecrets({ licenseNamespace }: LicensingSettings): InformerRequest<Secret> {
-  return { kind: secrets, namespace: licenseNamespace, fieldSelector: `type=${SIGNATURE_SECRET_TYPE}` };
+  return {
+    kind: secrets,
+    namespace: licenseNamespace,
+    fieldSelector: signatureSecretSelector,
+    projection: signaturesOnly,
+  };
 }
+
+const signaturesOnly = {
+  name: "signatures",
+  project: (secret: Secret): Secret => ({ ...secret, data: signatureData(secret) }),
+  textLimitBytes: 2 * longestSignature,
+};
 
 /** The pool: EnterpriseLicenses of other namespaces count for nothing. */
 export function poolLicenses({ licenseNamespace }: LicensingSettings): InformerRequest<EnterpriseLicense> {

@@ -25,7 +25,7 @@ const moment = (what: string): z.ZodInt =>
 /** Where a signature is kept. */
 export const signatureRef = z.strictObject({
   name: objectName.describe(
-    "Name of a Secret of type license.k8s.elastic.co/signature in the namespace of the license. At most 253 characters.",
+    "Name of the Secret with the signature, in the namespace of the license, of type license.k8s.elastic.co/signature or Opaque. At most 253 characters.",
   ),
   key: z
     .string()

@@ -19,6 +19,7 @@ import {
   readSignature,
   readSignatureEnvelope,
   type ReadableLicenseFile,
+  signatureData,
   type SignatureRead,
   type SignatureSecret,
   stackCandidate,
@@ -241,11 +242,38 @@ describe("the Secret of a signature", () => {
     expect(read(ref, secretOf(data as Record<string, string>))).toMatchObject(want);
   });
 
-  test("[security/56] of any other type is not looked into, and what it holds is not shown", () => {
+  test("[security/56] of a type that another program owns is not looked into, and what it holds is not shown", () => {
     const token = secretOf({ token: text }, "kubernetes.io/service-account-token");
     const decision = read({}, token);
     expect(decision).toMatchObject({ kind: "fault", problem: "SignatureMissing" });
     expect(JSON.stringify(decision)).not.toContain(text);
+  });
+
+  test("[licensing/N-opaque] of type Opaque is as good", () => {
+    expect(read({}, secretOf({ signature: text }, "Opaque"))).toMatchObject({ kind: "found", text });
+  });
+
+  test.each([
+    { name: "no key", data: {} },
+    { name: "several keys", data: { user: "a", password: "b" } },
+    { name: "another key than the license names", data: { password: "b" }, ref: { key: "signature" } },
+    { name: "something else under the key", data: { password: "b" }, ref: { key: "password" } },
+  ])("[security/56] an Opaque one with $name has one message for all of them", ({ data, ref = {} }) => {
+    expect(read(ref, secretOf(data, "Opaque"))).toEqual({
+      kind: "fault",
+      problem: "SignatureMissing",
+      message: "Secret sig has no signature of a license, or not under the key",
+    });
+  });
+
+  test("[security/56] of another type keeps nothing in memory but signatures", () => {
+    const data = { signature: text, maxNodes: "3", password: "hunter2", remainder: "{}" };
+    expect(Object.keys(signatureData(secretOf(data, "Opaque")))).toEqual([
+      "signature",
+      "maxNodes",
+      "remainder",
+    ]);
+    expect(Object.keys(signatureData(secretOf(data)))).toEqual(Object.keys(data));
   });
 
   test("that does not exist", () => {

@@ -6,7 +6,6 @@ import {
   enterpriseLicense,
   type LicenseAssociation,
   licenseAssociation,
-  SIGNATURE_SECRET_TYPE,
 } from "@quartermaster/api/licensing";
 import {
   type Client,
@@ -21,7 +20,12 @@ import { type Namespace, namespaces, type Secret, secrets } from "@quartermaster
 import { type Binding, decideBinding } from "../binding/decide-binding.ts";
 import { observeBinding } from "../binding/observe-binding.ts";
 import type { LicensingSettings } from "../licensing-settings.ts";
-import { allocationsBySource, type LicensingStores, type Lookup } from "../licensing-stores.ts";
+import {
+  allocationsBySource,
+  type LicensingStores,
+  type Lookup,
+  signatureSecretSelector,
+} from "../licensing-stores.ts";
 import { LicensePool } from "../pool/license-pool.ts";
 
 /** Input of licensing, as plain lists: read once, changed for a preview, decided upon. */
@@ -49,7 +53,7 @@ export async function readLicenseState(
     Array.fromAsync(
       client.list(secrets, {
         namespace: licenseNamespace,
-        fieldSelector: `type=${SIGNATURE_SECRET_TYPE}`,
+        fieldSelector: signatureSecretSelector,
         signal,
       }),
     ),

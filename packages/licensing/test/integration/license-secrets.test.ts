@@ -108,6 +108,24 @@ test("a nested license without a well-formed signature is bad on its own", async
   expect(bad.status?.nested).toMatchObject([{ uid: "p9", reason: "SignatureInvalid" }]);
 });
 
+test("[licensing/N-opaque] a signature in a Secret of type Opaque works", async () => {
+  await using bench = await setUpBench();
+  await bench.cluster.api.send({
+    method: "POST",
+    path: `/api/v1/namespaces/${bench.pool}/secrets`,
+    body: {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata: { name: "opaque" },
+      type: "Opaque",
+      data: { outer: btoa(signatureText("outer")), p1: btoa(signatureText("p1")), password: btoa("hunter2") },
+    },
+  });
+  await bench.createEnterprise("e", [{ uid: "p1" }], { signatureRef: { name: "opaque", key: "outer" } });
+  await bench.createCluster("logs");
+  await bench.association("logs-license", ({ spec }) => spec.source?.name === "e");
+});
+
 test("a missing Secret is waited for, and its creation is enough", async () => {
   await using bench = await setUpBench();
   await bench.createEnterprise("e", [{ uid: "p1" }], { signatureRef: { name: "later" } });

@@ -50,7 +50,11 @@ test("a license is sent as it was signed, with the number of nodes from the Secr
 });
 
 test.for<[string, Parameters<typeof read>, string]>([
-  ["a Secret of another type", [{}, { type: "Opaque" }], "SignatureMissing"],
+  [
+    "a Secret of a service account",
+    [{}, { type: "kubernetes.io/service-account-token" }],
+    "SignatureMissing",
+  ],
   [
     "a Secret of another namespace",
     [{ signatureRef: { name: "signature", namespace: "other" } }],
