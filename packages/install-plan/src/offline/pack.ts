@@ -2,7 +2,8 @@ import { canonicalJson, type JsonObject, type KubeObject } from "@quartermaster/
 
 import type { Identity } from "../model/identity.ts";
 import type { Issue } from "../model/issue.ts";
-import { arrangeStages, emptyStages } from "./arrange-stages.ts";
+import { type ArrangedStage, arrangeStages, emptyStages } from "./arrange-stages.ts";
+import { type HookReading, type HookStage, isKeptByHelm, type PackedJob, readHooks } from "./chart-hooks.ts";
 import { type PackObject, readObjects } from "./pack-objects.ts";
 import { planScope } from "./plan-scope.ts";
 import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./stored-object.ts";
@@ -24,20 +25,47 @@ const planObjectLimit = 5_000;
  */
 export function pack(documents: readonly PackDocument[], options: PackOptions): Packed {
   const { namespace = "default", stages: wanted = [] } = options;
-  const { objects, warnings, issues } = readObjects(documents, namespace);
+  const { objects: read, warnings, issues } = readObjects(documents, namespace);
+  const hooks = readHooks(read, { namespace, isUpgrade: (options.replaces ?? []).length > 0 });
+  const arranged = withHooks(arrangeStages(hooks.plain, wanted), hooks);
+  const objects = arranged.flatMap((stage) => stage.objects);
   const store = storage(objects, options);
-  const stages = arrangeStages(objects, wanted).map((stage) => ({
-    name: stage.name,
-    stored: stage.objects.map((object) => store(object)),
+  const stages = arranged.map(({ name, jobs, objects: own }) => ({
+    name,
+    jobs,
+    stored: own.map((object) => withHelmPolicy(store(object), object)),
   }));
   const stored = stages.flatMap((stage) => stage.stored);
   return {
     plan: planOf(objects, stages.map(packedStage), options),
     manifests: onceByName(stored.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifest]))),
     secrets: onceByName(stored.flatMap(({ secret }) => (secret === undefined ? [] : [secret]))),
-    warnings: [...warnings, ...emptyStages(objects, wanted), ...secretWarning(objects, options)],
-    issues: [...issues, ...stored.flatMap(({ issue }) => issue ?? []), ...planIssues(objects.length, stages)],
+    warnings: [
+      ...warnings,
+      ...hooks.warnings,
+      ...emptyStages(hooks.plain, wanted),
+      ...secretWarning(objects, options),
+    ],
+    issues: [
+      ...issues,
+      ...hooks.issues,
+      ...stored.flatMap(({ issue }) => issue ?? []),
+      ...planIssues(objects.length, stages),
+    ],
   };
+}
+
+/** Hooks before an installation find namespaces and definitions, as Helm applies them first. */
+function withHooks(stages: readonly ArrangedStage[], hooks: HookReading): readonly HookStage[] {
+  const plain = stages.map((stage) => ({ ...stage, jobs: [] }));
+  const at = plain.findLastIndex(({ name }) => /^(?:namespaces|definitions)(?:-\d+)?$/.test(name)) + 1;
+  return [...plain.slice(0, at), ...hooks.before, ...plain.slice(at), ...hooks.after];
+}
+
+/** What Helm keeps when a release is uninstalled, the plan keeps when it is deleted. */
+function withHelmPolicy(stored: StoredObject, object: PackObject): StoredObject {
+  if (!isKeptByHelm(object)) return stored;
+  return { ...stored, resource: { ...stored.resource, lifecycle: { cleanup: "Orphan" } } };
 }
 
 /** Where each object goes: the smallest into the plan until it is full, the others beside it. */
@@ -80,11 +108,10 @@ function referenceBytes({ identity }: PackObject): number {
 function packedStage({
   name,
   stored,
-}: {
-  readonly name: string;
-  readonly stored: readonly StoredObject[];
-}): PackedStage {
-  return { name, resources: stored.map(({ resource }) => resource) };
+  jobs,
+}: Pick<HookStage, "name" | "jobs"> & { readonly stored: readonly StoredObject[] }): PackedStage {
+  const resources = stored.map(({ resource }) => resource);
+  return { name, resources, ...(jobs.length === 0 ? {} : { jobs }) };
 }
 
 function planOf(
@@ -177,9 +204,10 @@ export interface PackOptions {
 }
 
 /** One resource of a packed plan. */
-export type PackedResource =
+export type PackedResource = { readonly lifecycle?: { readonly cleanup: "Orphan" } } & (
   | { readonly manifest: JsonObject }
-  | { readonly manifestRef: { readonly name: string; readonly sha256: string; readonly object: Identity } };
+  | { readonly manifestRef: { readonly name: string; readonly sha256: string; readonly object: Identity } }
+);
 
 /** A plan as it is created; the API server fills in the defaults. */
 export interface PackedPlan extends KubeObject {
@@ -196,6 +224,8 @@ export interface PackedPlan extends KubeObject {
 export interface PackedStage {
   readonly name: string;
   readonly resources: readonly PackedResource[];
+  /** From hooks of a chart. */
+  readonly jobs?: readonly PackedJob[];
 }
 
 /** A ResourceManifest as it is created. */
