@@ -19,7 +19,7 @@ const prose: readonly (readonly [pattern: string, instead: string])[] = [
   ["looks after|look after|cares for", "manages, reconciles"],
 ];
 
-const inProse = new RegExp(`(?<![\\w-])(?:${prose.map(([pattern]) => pattern).join("|")})(?![\\w-])`, "gi");
+const inProse = new RegExp(`(?<![\\w/-])(?:${prose.map(([pattern]) => pattern).join("|")})(?![\\w-])`, "gi");
 
 /** Words of prose in a text that have a Kubernetes word or a plainer one. Code in backquotes does not count. */
 export function proseIssues(text: string): readonly WordIssue[] {

@@ -46,10 +46,9 @@ export interface ObserverOptions {
 export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverOptions): Promise<Seen> {
   const memory = ctx.memory(planMemory);
   memory.recallNamespaces(plan.status?.namespaces ?? []);
-  const nowMs = parts.system.monotonicMs();
+  const [nowMs, wallMs] = [parts.system.monotonicMs(), parts.system.wallMs()];
   const { kinds, content } = await readServedContent(plan, ctx, parts);
   const { replacement, takeover } = await authorizedReplacement(plan, siblingsOf(plan, ctx), ctx);
-  const wallMs = parts.system.wallMs();
   const question = { plan, content, kinds, replacement, memory, nowMs, wallMs };
   const { stores, context, ownerLabels, view, ...observed } = await observeMembers(question, ctx);
   const account = await readAccount(plan, ctx, parts);

@@ -80,6 +80,14 @@ const installPlans: readonly Step[] = [
     line: "kubectl -n adopting get configmap made-by-hand -o jsonpath={.data}",
     says: /^{"colour":"blue","size":"small"}$/,
   },
+  {
+    line: "kubectl -n adopting annotate configmap made-by-hand install.quartermaster.dev/revert=Off",
+    says: /annotated/,
+  },
+  {
+    line: "kubectl -n adopting annotate configmap made-by-hand install.quartermaster.dev/revert-until=2030-01-01T00:00:00Z",
+    says: /annotated/,
+  },
   { line: "kubectl apply --server-side -f config/samples/with-manifests.yaml" },
   { line: "kubectl -n stored wait --for=condition=Ready installplan/stored", says: /condition met/ },
   { line: "kubectl -n stored delete installplan stored" },

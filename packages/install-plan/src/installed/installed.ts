@@ -137,7 +137,7 @@ function isUnderWay({ state, revertConflict, failure, blockedBy }: MemberView): 
 function recheckAfterMs(seen: Seen, wallMs: number): number {
   const { members, nowMs } = seen;
   const times = members.flatMap(({ health, revertConflict, failure, blockedBy, exception }) => [
-    ...(exception?.kind === "active" && exception.untilMs !== undefined ? [exception.untilMs - wallMs] : []),
+    ...exceptionEnd(exception).map((untilMs) => untilMs - wallMs),
     ...(blockedBy === undefined ? [] : [blockedMs]),
     ...(health?.recheckAfterMs === undefined ? [] : [health.recheckAfterMs]),
     ...(revertConflict === undefined ? [] : [revertConflict.notBeforeMs - nowMs]),
@@ -145,4 +145,8 @@ function recheckAfterMs(seen: Seen, wallMs: number): number {
     ...(failure !== undefined && permissionsJustChanged(failure, seen) ? [recheckMs] : []),
   ]);
   return Math.max(1, Math.min(fullCheckMs, ...times));
+}
+
+function exceptionEnd(exception: MemberView["exception"]): readonly number[] {
+  return exception?.kind === "active" && exception.untilMs !== undefined ? [exception.untilMs] : [];
 }

@@ -54,7 +54,6 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
   return {
     member,
     ownership,
-    ...own,
     isExpired: isExpired ? true : undefined,
     isUnapproved: isUnapproved(ownership, live, facts) ? true : undefined,
     state: hasWriteFailure ? "Failed" : stateOf(ownership, own, { ...facts, isExpired }),
@@ -62,8 +61,7 @@ export function memberView(member: Member, facts: ViewFacts): MemberView {
     live,
     failure,
     revertConflict: memory.reverts.conflictOver(member.key, nowMs),
-    exception:
-      live !== undefined && ownership.kind === "owned" ? revertException(live, facts.wallMs) : undefined,
+    ...own,
     blockedBy: facts.blockedBy(member),
   };
 }
@@ -79,10 +77,14 @@ function isUnapproved({ kind }: Ownership, live: KubeObject | undefined, { adopt
   return isOfOthers && adoptable !== undefined && !adoptable.has(live?.metadata.uid ?? "");
 }
 
-type Own = Pick<MemberView, "drift" | "health">;
+type Own = Pick<MemberView, "drift" | "health" | "exception">;
 
 function judgeOwn(member: Member, live: KubeObject, facts: ViewFacts): Own {
-  return { drift: rememberedDrift(member, live, facts), health: healthOfMember(member, live, facts) };
+  return {
+    drift: rememberedDrift(member, live, facts),
+    health: healthOfMember(member, live, facts),
+    exception: revertException(live, facts.wallMs),
+  };
 }
 
 /** Live objects are never edited, so a verdict on one holds as long as it is the live one. */

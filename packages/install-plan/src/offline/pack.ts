@@ -3,9 +3,9 @@ import { canonicalJson, type JsonObject, type KubeObject } from "@quartermaster/
 import type { Identity } from "../model/identity.ts";
 import type { Issue } from "../model/issue.ts";
 import { type ArrangedStage, arrangeStages, emptyStages } from "./arrange-stages.ts";
-import { type HookReading, type HookStage, isKeptByHelm, type PackedJob, readHooks } from "./chart-hooks.ts";
 import { type PackObject, readObjects } from "./pack-objects.ts";
 import { planScope } from "./plan-scope.ts";
+import { type HookReading, type HookStage, isKeptByHelm, type PackedJob, readHooks } from "./read-hooks.ts";
 import { storeBeside, type StoredObject, storeInline, storeInSecret } from "./stored-object.ts";
 
 /** Up to this size all objects are stored inline in the plan: it is easy to read, and each one beside it costs a write more. */

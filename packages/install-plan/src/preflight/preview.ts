@@ -79,14 +79,18 @@ export function detailAction(view: MemberView, { plan }: Pick<Seen, "plan">): De
 }
 
 /** Adoption is for the first write only: an object that was taken from an installed plan stays with its owner. */
-function steadyAction({ member, ownership, drift, live, blockedBy, exception }: MemberView): DetailAction {
+function steadyAction(view: MemberView): DetailAction {
+  const { member, ownership, drift, blockedBy } = view;
   if (/^(?:unowned|ownedByOther)$/.test(ownership.kind)) return "conflict";
   if (blockedBy !== undefined) return "deferred";
   if (ownership.kind === "inherited") return "takeover";
   if (ownership.kind === "absent") return member.lifecycle.recreate ? "create" : "noop";
+  return !isLeftAlone(view) && hasDrifted(drift) ? "update" : "noop";
+}
+
+function isLeftAlone({ member, live, exception }: MemberView): boolean {
   const isKept = member.lifecycle.revert === "Off" || exception?.kind === "active";
-  const isLeft = isKept || live?.metadata.deletionTimestamp !== undefined;
-  return !isLeft && hasDrifted(drift) ? "update" : "noop";
+  return isKept || live?.metadata.deletionTimestamp !== undefined;
 }
 
 export type ApprovalFacts = Pick<Seen, "plan" | "preflight" | "members">;

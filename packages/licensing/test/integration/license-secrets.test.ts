@@ -123,7 +123,8 @@ test("[licensing/N-opaque] a signature in a Secret of type Opaque works", async 
   });
   await bench.createEnterprise("e", [{ uid: "p1" }], { signatureRef: { name: "opaque", key: "outer" } });
   await bench.createCluster("logs");
-  await bench.association("logs-license", ({ spec }) => spec.source?.name === "e");
+  const { spec } = await bench.association("logs-license", (each) => each.spec.source?.name === "e");
+  expect(spec.licenseRef.uid).toBe("p1");
 });
 
 test("a missing Secret is waited for, and its creation is enough", async () => {
