@@ -49,9 +49,15 @@ export const installPlanMutants: readonly ListedMutant[] = listOf("install-plan"
     'member.lifecycle.revert !== "Off" ? additionsTo(live, member) : []',
   ],
   [
+    "an annotated object is reverted",
+    'exception?.kind !== "active" && hasDrifted(drift)',
+    "hasDrifted(drift)",
+  ],
+  ["an exception never ends", "return untilMs > wallMs ? { kind", "return untilMs > 0 ? { kind"],
+  [
     "annotations are additions",
-    'const { "f:metadata": _metadata, "f:status": _status, ...content } = fields;',
-    'const { "f:status": _status, ...content } = fields;',
+    'outside(fields, ["/metadata", "/status", ...ignorePaths])',
+    'outside(fields, ["/status", ...ignorePaths])',
   ],
   [
     "rolls back although switched off",
