@@ -69,9 +69,10 @@ function judged(
 
 const foreign = "not created by a plan; lifecycle.adoption decides whether this plan may take it over";
 
-async function servedKind(
+/** The kind as the server has it; undefined while it is not served. */
+export async function servedKind(
   { object }: PlanObject,
-  { cluster, signal }: DiffRequest,
+  { cluster, signal }: Pick<DiffRequest, "cluster" | "signal">,
 ): Promise<Kind | undefined> {
   const wanted = { apiVersion: String(object["apiVersion"]), kind: String(object["kind"]) };
   try {
@@ -83,8 +84,8 @@ async function servedKind(
 }
 
 /** As the operator has it: an empty namespace is the plan's own, kinds of the cluster have none. */
-function writableOf(
-  { object, ignorePaths }: PlanObject,
+export function writableOf(
+  { object, lifecycle }: PlanObject,
   kind: Kind | undefined,
   plan: InstallPlan,
 ): Writable {
@@ -94,7 +95,7 @@ function writableOf(
   return {
     manifest,
     identity: identityOf(manifest),
-    lifecycle: { ...plan.spec.lifecycle, ignorePaths: [...ignorePaths] },
+    lifecycle,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type InstallPlan, resourceManifest } from "@quartermaster/api";
 import {
   flattenList,
+  laidOver,
   type ManifestSecret,
   objectProblems,
   resolveManifest,
@@ -14,8 +15,8 @@ import type { Cluster } from "./connect.ts";
 export interface PlanObject {
   readonly stage: string;
   readonly object: JsonObject;
-  /** JSON pointers that the plan leaves to others. */
-  readonly ignorePaths: readonly string[];
+  /** Of the resource, above that of the plan. */
+  readonly lifecycle: InstallPlan["spec"]["lifecycle"];
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -32,9 +33,9 @@ export async function planObjects(
   const objects: PlanObject[] = [];
   for (const { name: stage, resources = [] } of spec.stages) {
     const found = resources.map(async (resource) => {
-      const ignorePaths = resource.lifecycle?.ignorePaths ?? spec.lifecycle.ignorePaths ?? [];
+      const lifecycle = laidOver(spec.lifecycle, resource.lifecycle);
       const content = await contentOf(resource, cluster, signal);
-      return objectsIn(content).map((object) => ({ stage, object, ignorePaths }));
+      return objectsIn(content).map((object) => ({ stage, object, lifecycle }));
     });
     objects.push(...(await Promise.all(found)).flat());
   }

@@ -10,6 +10,7 @@ import { packCommand } from "./pack.ts";
 import { planApproveCommand } from "./plan-approve.ts";
 import { planDiffCommand } from "./plan-diff.ts";
 import { planExplainCommand } from "./plan-explain.ts";
+import { planRbacCommand } from "./plan-rbac.ts";
 import { planRestoreCommand } from "./plan-restore.ts";
 import { planRetryCommand } from "./plan-retry.ts";
 import { planRollbackCommand } from "./plan-rollback.ts";
@@ -35,6 +36,7 @@ export const allCommands: readonly Command[] = [
   planTrustCommand,
   planRestoreCommand,
   planValidateCommand,
+  planRbacCommand,
   bundleExplainCommand,
   bundleStatusCommand,
   searchStatusCommand,

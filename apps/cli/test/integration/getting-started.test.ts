@@ -228,6 +228,7 @@ const commandLine: readonly (Step & { readonly before?: string })[] = [
       "kubectl delete serviceaccount installer && kubectl create serviceaccount installer && kubectl wait --for=jsonpath={.status.phase}=Degraded installplan/shop-1",
     line: "qm plan trust shop-1",
   },
+  { line: "qm rbac shop-1", says: /kind: "RoleBinding"/ },
   { line: "qm pack shop.yaml --name shop-2 --service-account installer --replaces shop-1 --apply" },
   {
     before: "kubectl wait --for=condition=Ready installplan/shop-2 --timeout=60s",

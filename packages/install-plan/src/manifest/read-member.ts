@@ -96,8 +96,8 @@ function memberOf(
   };
 }
 
-/** Field by field; what the resource leaves out is the plan's. */
-function laidOver(lifecycle: Lifecycle, own: PlanItem["resource"]["lifecycle"]): Lifecycle {
+/** The plan's lifecycle with the resource's own above it, field by field. */
+export function laidOver(lifecycle: Lifecycle, own: PlanItem["resource"]["lifecycle"]): Lifecycle {
   if (own === undefined) return lifecycle;
   const output = Object.entries(own).filter(([, value]) => value !== undefined);
   return { ...lifecycle, ...Object.fromEntries(output) };

@@ -24,9 +24,11 @@ export interface EscalationFacts {
 /** Represents the rules of a role that the account may not read. Whether it may bind the role is left to the server's dry run. */
 export const unreadable: unique symbol = Symbol("unreadable");
 
+type RbacMember = Pick<Member, "identity" | "manifest">;
+
 /** A role or binding that would give more than the account holds; the server refuses it. */
 export interface Escalation {
-  readonly member: Member;
+  readonly member: RbacMember;
   /** Permissions that the role grants and the account lacks. */
   readonly lacking: readonly Permission[];
   /** The permission that lifts the check: `escalate` or `bind`. Worth an access review where the reviews are incomplete. */
@@ -37,7 +39,7 @@ export interface Escalation {
  * The members that the server's escalation check would refuse: a Role or ClusterRole with rules that the account does not
  * hold in its place, and a binding to such a role, unless the account may `escalate` or `bind`.
  */
-export function escalations(members: readonly Member[], facts: EscalationFacts): readonly Escalation[] {
+export function escalations(members: readonly RbacMember[], facts: EscalationFacts): readonly Escalation[] {
   const rbac = members.filter(isRbac);
   const roles = new Map(rbac.map((member) => [roleKey(member.identity), fieldOf(member.manifest, "rules")]));
   const roleRules = (role: RoleRef): unknown =>
@@ -48,7 +50,7 @@ export function escalations(members: readonly Member[], facts: EscalationFacts):
 }
 
 /** The roles that bindings among the members point to and that the plan does not bring itself: those to read. */
-export function boundRoles(members: readonly Member[]): readonly RoleRef[] {
+export function boundRoles(members: readonly RbacMember[]): readonly RoleRef[] {
   const own = new Set(members.filter(isRbac).map(({ identity }) => roleKey(identity)));
   const bound = members
     .filter((member) => isRbac(member) && isBinding(member))
@@ -59,11 +61,11 @@ export function boundRoles(members: readonly Member[]): readonly RoleRef[] {
 
 const rbacGroup = "rbac.authorization.k8s.io";
 
-function isRbac({ identity }: Member): boolean {
+function isRbac({ identity }: RbacMember): boolean {
   return groupOf(identity.apiVersion) === rbacGroup;
 }
 
-function isBinding({ identity: { kind } }: Member): boolean {
+function isBinding({ identity: { kind } }: RbacMember): boolean {
   return kind === "RoleBinding" || kind === "ClusterRoleBinding";
 }
 
@@ -79,7 +81,7 @@ function roleKey({
   return `${kind}/${namespace}/${name}`;
 }
 
-function judge(member: Member, facts: EscalationFacts): readonly Escalation[] {
+function judge(member: RbacMember, facts: EscalationFacts): readonly Escalation[] {
   const { kind } = member.identity;
   if (kind === "Role" || kind === "ClusterRole") return [judgeRole(member, facts)];
   return isBinding(member) ? [judgeBinding(member, facts)] : [];
@@ -91,7 +93,7 @@ const everything: readonly PolicyRule[] = [
   { verbs: ["*"], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ["*"] },
 ];
 
-function judgeRole(member: Member, { reviews }: EscalationFacts): Escalation {
+function judgeRole(member: RbacMember, { reviews }: EscalationFacts): Escalation {
   const { kind, namespace, name } = member.identity;
   const isAggregated = (fieldOf(member.manifest, "aggregationRule") ?? null) !== null;
   // Malformed rules are the server's to refuse in the dry run; they give nothing.
@@ -105,7 +107,7 @@ function judgeRole(member: Member, { reviews }: EscalationFacts): Escalation {
 }
 
 /** A ClusterRole that is bound by a RoleBinding gives its rules in that namespace only, and is judged there. */
-function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): Escalation {
+function judgeBinding(member: RbacMember, { reviews, roleRules }: EscalationFacts): Escalation {
   const { namespace } = member.identity;
   const location = { namespace };
   const role = roleRefOf(member);
@@ -119,7 +121,7 @@ function judgeBinding(member: Member, { reviews, roleRules }: EscalationFacts): 
 }
 
 /** The permission to bind the role that a binding refers to, in the binding's place. */
-export function bindingRight(member: Member): Permission {
+export function bindingRight(member: RbacMember): Permission {
   const { namespace } = member.identity;
   const role = roleRefOf(member);
   const resource = role.kind === "Role" ? "roles" : "clusterroles";
@@ -132,7 +134,7 @@ export function bindingRight(member: Member): Permission {
   };
 }
 
-function roleRefOf({ manifest, identity: { namespace } }: Member): RoleRef {
+function roleRefOf({ manifest, identity: { namespace } }: RbacMember): RoleRef {
   const roleRef = fieldOf(manifest, "roleRef");
   const name = textOf(roleRef, "name") ?? "";
   if (textOf(roleRef, "kind") !== "Role" || namespace === undefined) return { kind: "ClusterRole", name };

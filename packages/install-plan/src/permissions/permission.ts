@@ -7,11 +7,11 @@ import type { Seen } from "../seen.ts";
 /** One thing an account may do. Without `namespace` it means the whole cluster, without `name` any object of the kind. */
 export type Permission = AccessRequest;
 
-export interface PermissionsOptions {
+export interface PermissionsOptions<M> {
   /** The plural under which a member's kind is served; members without one need nothing yet. */
-  readonly pluralOf: (member: Member) => string | undefined;
+  readonly pluralOf: (member: M) => string | undefined;
   /** Whether clean-up, recreation or a handover may delete the member. */
-  readonly needsDelete: (member: Member) => boolean;
+  readonly needsDelete: (member: M) => boolean;
   /** The plan's namespace when it has jobs. */
   readonly jobsNamespace?: string | undefined;
   /** Permissions beyond the members', e.g. to delete what a transformation selects. */
@@ -19,9 +19,9 @@ export interface PermissionsOptions {
 }
 
 /** Every permission that the plan needs of its account, once each and in a fixed order. */
-export function neededPermissions(
-  members: readonly Member[],
-  options: PermissionsOptions,
+export function neededPermissions<M extends Pick<Member, "identity">>(
+  members: readonly M[],
+  options: PermissionsOptions<M>,
 ): readonly Permission[] {
   const { jobsNamespace, further = [] } = options;
   const permissions = [
@@ -51,9 +51,9 @@ function permissionKey({ verb, group, resource, namespace = "", name = "" }: Per
 }
 
 /** By server-side apply the server knows the name of what it creates, so that a permission to create one name alone counts. */
-function memberPermissions(
-  member: Member,
-  { pluralOf, needsDelete }: PermissionsOptions,
+function memberPermissions<M extends Pick<Member, "identity">>(
+  member: M,
+  { pluralOf, needsDelete }: PermissionsOptions<M>,
 ): readonly Permission[] {
   const resource = pluralOf(member);
   if (resource === undefined) return [];
