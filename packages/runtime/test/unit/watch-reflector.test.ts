@@ -332,6 +332,14 @@ describe("a reflector", () => {
     expect(scene.counts).toEqual(["idle"]);
   });
 
+  test("[subscription-injection/AC-G10] a watch that is silent for five minutes is opened again each time, and counted", async () => {
+    const scene = play([first, first, first, first]);
+    await scene.system.settle();
+    await scene.system.advance(300_000);
+    expect(scene.counts).toEqual(["idle", "idle", "idle"]);
+    expect(scene.informer.state).toBe("watching");
+  });
+
   test("requests pages when a busy server ignores the request for initial events", async () => {
     const busy = {
       chunks: [frame("ADDED", anObject("a", "5")), bookmark("6"), frame("ADDED", anObject("b", "7"))],

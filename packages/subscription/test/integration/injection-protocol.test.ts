@@ -92,6 +92,25 @@ describe("what is posted to the webhook", () => {
     expect(await review({})).toMatchObject({ uid: "u-1", allowed: true, patchType: "JSONPatch" });
   });
 
+  test("[subscription-injection/AC-E11] a review of v1beta1 is refused, and the configuration requests v1 only", async () => {
+    const older = {
+      apiVersion: "admission.k8s.io/v1beta1",
+      kind: "AdmissionReview",
+      request: { uid: "u-1" },
+    };
+    expect((await post(JSON.stringify(older))).status).toBe(400);
+    const path = `/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/quartermaster-subscription-${bench.namespace}`;
+    const { object } = await bench.send("GET", path);
+    const { webhooks } = object as unknown as {
+      webhooks: readonly { readonly admissionReviewVersions: readonly string[] }[];
+    };
+    expect(webhooks.map(({ admissionReviewVersions }) => admissionReviewVersions)).toEqual([
+      ["v1"],
+      ["v1"],
+      ["v1"],
+    ]);
+  });
+
   test("[subscription-injection/AC-E12] a refusal bears the uid too", async () => {
     const annotations = { "subscription.openshift.io/inject-bundle": "nope" };
     const object = { metadata: { annotations }, spec: { containers: [{ name: "main" }] } };
