@@ -4,6 +4,8 @@ import { jobs as jobKind } from "@quartermaster/runtime/kinds";
 
 import { asAccount, mayActAs, optInRemedy, readAccount } from "./account/account.ts";
 import { restoreOf } from "./confirmation/confirmation.ts";
+import { dependenciesOf } from "./dependencies/dependencies.ts";
+import { plansBeside } from "./dependencies/plans-beside.ts";
 import { leftoverPermissions, readLeftovers } from "./handover/leftovers.ts";
 import { authorizedReplacement, siblingsOf } from "./handover/takeover.ts";
 import type { MemberStores } from "./inventory/member-stores.ts";
@@ -57,8 +59,7 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverOp
   const members = isUsable ? await explainUnready(observed.members, looking) : observed.members;
   const transformed = isUsable ? await readTransformed(plan, content, { ...parts, kinds, ctx }) : [];
   const leftovers = await readLeftovers({ plan, content, replacement, ...parts, kinds, ctx });
-  const { client, signal } = ctx;
-  const unwatchable = await unwatchableOwnKinds({ plan, content, kinds, client, signal });
+  const unwatchable = await unwatchableOwnKinds({ plan, content, kinds }, ctx);
   const restore = restoreOf(plan, ctx);
   const recorded = jobsOf(plan, stores, { memory, nowMs, isRestored: restore === "given" });
   const jobs = isUsable ? await explainRunning(recorded, looking) : recorded;
@@ -72,6 +73,7 @@ export async function observe(plan: InstallPlan, ctx: Context, parts: ObserverOp
     restore,
     replacement,
     takeover,
+    dependencies: dependenciesOf(plan, plansBeside(plan, ctx)),
     transformed,
     transformationIssues: transformationIssues(transformed, context),
     leftovers,
@@ -140,6 +142,7 @@ type Base = Pick<
   | "restore"
   | "replacement"
   | "takeover"
+  | "dependencies"
   | "transformed"
   | "transformationIssues"
   | "leftovers"
@@ -149,7 +152,8 @@ type Base = Pick<
 >;
 
 /** The server is queried only about what is valid in itself; a missing namespace is reported once permissions were compared. */
-function canDryRun({ plan, content, account, replacement, takeover, unwatchable }: Base): boolean {
+function canDryRun(base: Base): boolean {
+  const { plan, content, account, replacement, unwatchable } = base;
   return (
     !hasStarted(plan) &&
     content.unresolved.length === 0 &&
@@ -157,10 +161,14 @@ function canDryRun({ plan, content, account, replacement, takeover, unwatchable 
     replacement.issues.length === 0 &&
     replacement.successor === undefined &&
     unwatchable.length === 0 &&
-    // A preview would show what another author's plan holds.
-    (takeover?.missing ?? []).length === 0 &&
+    waitsForNoPlan(base) &&
     account.kind === "present"
   );
+}
+
+/** Kinds and namespaces may come with dependencies. Where a takeover is refused, a preview would show what another author's plan holds. */
+function waitsForNoPlan({ dependencies, takeover }: Base): boolean {
+  return (dependencies?.waitingFor ?? []).length === 0 && (takeover?.missing ?? []).length === 0;
 }
 
 interface PreflightOptions {

@@ -15,6 +15,7 @@ export const reasons = {
   waitingForNamespace: "WaitingForNamespace",
   waitingForDeletion: "WaitingForDeletion",
   namespaceReplaced: "NamespaceReplaced",
+  waitingForDependency: "WaitingForDependency",
   waitingForPredecessor: "WaitingForPredecessor",
   runningJobs: "RunningJobs",
   finishing: "Finishing",

@@ -5,6 +5,7 @@ import type { Job } from "@quartermaster/runtime/kinds";
 
 import type { AccountView } from "./account/account.ts";
 import type { Confirmation } from "./confirmation/confirmation.ts";
+import type { Dependencies } from "./dependencies/dependencies.ts";
 import type { Drift } from "./drift/drift.ts";
 import type { RevertConflict } from "./drift/revert-conflicts.ts";
 import type { RevertException } from "./drift/revert-exception.ts";
@@ -40,6 +41,8 @@ export interface Seen {
   /** Whether a user says that the plan was restored from a backup together with its objects. */
   readonly restore: Confirmation;
   readonly replacement: Replacement;
+  /** Plans that have to be ready first; undefined where there are none, and once the plan has started. */
+  readonly dependencies?: Dependencies | undefined;
   /** Permissions of the plan on other plans; undefined means no other plans. */
   readonly takeover?: Takeover | undefined;
   /** Facts needed before the first write; undefined after it, or while they cannot be queried. */

@@ -41,6 +41,32 @@ const replaces = z.strictObject({
     ),
 });
 
+const dependsOn = cel(
+  z.strictObject({
+    plans: listMap(
+      z.strictObject({
+        name: objectName().describe("Name of the plan. At most 253 characters."),
+      }),
+      ["name"],
+    )
+      .min(1)
+      .max(50)
+      .optional()
+      .describe(
+        "Plans to wait for, by name. A plan that was replaced stands for its successor. One that does not exist is waited for. At most 50.",
+      ),
+    selector: z
+      .string()
+      .min(1)
+      .max(1024)
+      .optional()
+      .describe(
+        "Label selector for plans to wait for in the same namespace. At least one must match. At most 1024 characters.",
+      ),
+  }),
+  { rule: "has(self.plans) || has(self.selector)", message: "at least one of plans, selector" },
+);
+
 const deletion = z.strictObject({
   timeoutSeconds: int32()
     .min(0)
@@ -125,6 +151,11 @@ export const installPlanSpec = cel(
     transformations: immutableInPlan(listMap(transformation, ["name"]).max(20))
       .optional()
       .describe("Existing objects to delete because objects of the plan replace them. At most 20."),
+    dependsOn: immutableInPlan(dependsOn)
+      .optional()
+      .describe(
+        "Plans in the same namespace that must be installed and ready before this plan writes anything. Plans that are deleted together are deleted in the reverse order.",
+      ),
     replaces: immutableInPlan(replaces)
       .optional()
       .describe("Plans in the same namespace that this plan replaces. It takes over their objects in place."),

@@ -1,3 +1,4 @@
+import { firstTen } from "@quartermaster/api";
 import { type Rule, settled, stalled, type Verdict, waiting, type Why } from "@quartermaster/runtime";
 
 import { staysBecause } from "../inventory/protection.ts";
@@ -19,6 +20,7 @@ export const deletionRules: readonly Rule<DeletionSeen, RemovalAction>[] = [
   { name: "stillReading", decide: stillReading },
   { name: "nothingRemains", decide: nothingRemains },
   { name: "orphanRequested", decide: orphanRequested },
+  { name: "dependentsFirst", decide: dependentsFirst },
   { name: "unansweredFirst", decide: unconfirmedFirst },
   { name: "accountUnusable", decide: accountUnusable },
   { name: "nextStep", decide: nextStep },
@@ -62,6 +64,14 @@ function orphanRequested({ plan, isOrphanRequested, remaining }: DeletionSeen): 
   const why = { reason: reasons.deleting, message: "Orphaning the objects of the plan." };
   const deletion = { remaining: remaining.length, orphan: true };
   return { actions: [], outcome: waiting(why, 0), ...reportDeletion(plan, why, { deletion }) };
+}
+
+/** Plans that are deleted together go in the reverse order of their installation. A deletion that has had its time waits for no one. */
+function dependentsFirst({ plan, dependents, isOverdue }: DeletionSeen): DeletionVerdict | undefined {
+  if (dependents.length === 0 || isOverdue) return undefined;
+  const message = `Waiting until InstallPlans that depend on this one are deleted: ${firstTen(dependents)}.`;
+  const why = { reason: reasons.deleting, message };
+  return { actions: [], outcome: waiting(why, observeAgainMs), ...reportDeletion(plan, why) };
 }
 
 /** No one can say whether they are there, and what was made before them has to wait for them. */

@@ -45,6 +45,8 @@ export interface DeletionSeen {
   /** Uids of objects whose deletion or release was requested, and whose watch does not show it yet. */
   readonly requested: ReadonlySet<string>;
   readonly recentlyChanged: readonly WakeTrigger[];
+  /** Names of plans that depend on this one and are being deleted too. */
+  readonly dependents: readonly string[];
 }
 
 /** The plan says so, or its whole namespace goes. */

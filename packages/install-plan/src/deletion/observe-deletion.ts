@@ -4,6 +4,7 @@ import { ApiError, type Context, type KubeObject } from "@quartermaster/runtime"
 import { type Job, jobs, namespaces, serviceAccounts } from "@quartermaster/runtime/kinds";
 
 import { trustOf } from "../confirmation/confirmation.ts";
+import { leavingDependents, plansBeside } from "../dependencies/plans-beside.ts";
 import { trackKinds } from "../inventory/member-stores.ts";
 import { isOwnJob } from "../jobs/job-view.ts";
 import { manifestNames } from "../manifest/content-reader.ts";
@@ -38,6 +39,7 @@ export async function observeDeletion(
     isOrphanRequested: isOrphanRequested(plan, ctx, parts),
     isOverdue: isOverdue(plan, memory, parts),
     recentlyChanged,
+    dependents: leavingDependents(plan, plansBeside(plan, ctx)),
   };
   const sinceMs = startOf(ctx, nowMs);
   const leftBehind = isLettingGo(base) ? memory.unreleasable : new Set<string>();

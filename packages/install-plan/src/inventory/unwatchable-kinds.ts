@@ -1,5 +1,5 @@
 import type { InstallPlan } from "@quartermaster/api";
-import { type Client, defineKind, groupOf, type Kind } from "@quartermaster/runtime";
+import { type Context, defineKind, groupOf, type Kind } from "@quartermaster/runtime";
 
 import type { Content } from "../manifest/content.ts";
 import { kindIn, type KindTable } from "../manifest/kind-table.ts";
@@ -8,21 +8,21 @@ import { hasStarted } from "../model/plan-status.ts";
 import type { Permission } from "../permissions/permission.ts";
 import { lackingOf, missingPermissions, reviewRules, wholeCluster } from "../permissions/rules-review.ts";
 
-/** Dependencies of the decision. The client acts as the operator. */
+/** The plan whose kinds are decided upon. */
 export interface UnwatchableQuery {
   readonly plan: InstallPlan;
   readonly content: Content;
   readonly kinds: KindTable;
-  readonly client: Client;
-  readonly signal: AbortSignal;
 }
 
 /**
  * Kinds that a plan's own definitions bring and the operator would not be able to watch then. Checked before the first write, so
  * that a plan does not stop half way; one request, and none for plans without such kinds.
  */
-export async function unwatchableOwnKinds(question: UnwatchableQuery): Promise<readonly Kind[]> {
-  const { plan, content, kinds, client, signal } = question;
+export async function unwatchableOwnKinds(
+  { plan, content, kinds }: UnwatchableQuery,
+  { client, signal }: Pick<Context, "client" | "signal">,
+): Promise<readonly Kind[]> {
   const used = new Set(content.members.map(({ identity }) => `${identity.apiVersion}/${identity.kind}`));
   const coming = [...content.provided.entries()]
     .filter(([key, kind]) => used.has(key) && kindIn(kinds, kind) === undefined)

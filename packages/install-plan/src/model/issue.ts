@@ -21,7 +21,10 @@ export type IssueReason =
   /** `spec.replaces` cannot be understood. */
   | "InvalidReplaces"
   | "ReplaceConflict"
-  | "ReplaceCycle";
+  | "ReplaceCycle"
+  /** `spec.dependsOn` cannot be understood. */
+  | "InvalidDependsOn"
+  | "DependencyCycle";
 
 /** Reasons that say that an object is in the way. */
 export const collisionReasons: ReadonlySet<string> = new Set<IssueReason>([

@@ -1,6 +1,7 @@
 import { stalled, timestampOf, waiting } from "@quartermaster/runtime";
 
 import { whyUnusable } from "../account/account.ts";
+import { dependenciesNotReady } from "../dependencies/plans-beside.ts";
 import { describeNeverThere } from "../handover/replacement.ts";
 import { whyNoTakeover } from "../handover/takeover.ts";
 import { describeUnwatchable } from "../inventory/unwatchable-kinds.ts";
@@ -34,6 +35,7 @@ const unwatchableRetryMs = 10_000;
 
 /** Nothing is written before every one of these has passed. */
 export const beforeFirstWrite: readonly PlanRule[] = [
+  { name: "dependenciesNotReady", decide: dependenciesNotReady },
   { name: "manifestsMissing", decide: manifestsMissing },
   { name: "contentInvalid", decide: contentInvalid },
   { name: "accountMissing", decide: accountMissing },

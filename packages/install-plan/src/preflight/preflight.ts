@@ -160,10 +160,10 @@ export function metadataTrace({ metadata }: KubeObject): string {
  * All known problems of the plan. Which namespaces exist is reported only to an account with
  * every permission that the plan needs in them.
  */
-export function issuesOf({ content, replacement, preflight }: Seen): readonly Issue[] {
+export function issuesOf({ content, replacement, dependencies, preflight }: Seen): readonly Issue[] {
   const isAllowed = preflight?.missingPermissions.length === 0;
   const own = content.issues.filter(({ reason }) => isAllowed || reason !== "NamespaceMissing");
-  return [...own, ...replacement.issues, ...(preflight?.issues ?? [])];
+  return [...own, ...replacement.issues, ...(dependencies?.issues ?? []), ...(preflight?.issues ?? [])];
 }
 
 /** All issues in one text: where, which field, what. */

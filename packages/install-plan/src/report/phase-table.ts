@@ -28,8 +28,8 @@ export const phaseTable: Readonly<Record<PlanPhase, PhaseRow>> = {
   },
   Validating: {
     means:
-      "The plan is being checked, or waits for the plan that it replaces to stop writing. Nothing has been written.",
-    next: "The operator.",
+      "The plan is being checked, or waits for plans that it depends on, or for the plan that it replaces to stop writing. Nothing has been written.",
+    next: "The operator, or the plans that are waited for.",
     always: atWork,
   },
   Invalid: {

@@ -15,9 +15,10 @@ const tests: Readonly<Record<WakeTrigger, (seen: Seen) => boolean>> = {
   // A webhook or a policy may have been what refused it, or is what a confirmation still lacks.
   admission: (seen) =>
     hasIssue(seen, "Rejected") || hasIssue(seen, "EarlierOwner") || seen.account.kind === "replaced",
-  // Before the first write a predecessor decides what the preview shows.
+  // Before the first write a predecessor decides what the preview shows, and others whether there is one.
   plans: ({ plan, replacement }) =>
-    replacement.issues.length > 0 || (plan.spec.replaces !== undefined && !hasStarted(plan)),
+    replacement.issues.length > 0 ||
+    (!hasStarted(plan) && (plan.spec.replaces !== undefined || plan.spec.dependsOn !== undefined)),
 };
 
 /** Permissions of the operator, of the author, or to read what the plan is made from. */

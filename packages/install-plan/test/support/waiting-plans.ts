@@ -129,6 +129,7 @@ function deleting(more: Partial<DeletionSeen> = {}): DeletionSeen {
     isOverdue: false,
     refusals: new Map(),
     requested: new Set(),
+    dependents: [],
     recentlyChanged: [],
     ...more,
   };
@@ -265,6 +266,29 @@ export const waitingPlans: readonly WaitingPlan[] = [
     wake: { own: "spec.approved" },
   },
   { reason: "Paused", given: steady({}, { paused: true }), wake: { own: "spec.paused" } },
+  {
+    reason: "WaitingForDependency",
+    given: fresh(
+      { dependencies: { waitingFor: ["a is Applying"], issues: [] } },
+      { dependsOn: { plans: [{ name: "a" }] } },
+    ),
+    wake: { trigger: "plans" },
+  },
+  {
+    reason: "DependencyCycle",
+    given: fresh(
+      { dependencies: { waitingFor: [], issues: [{ reason: "DependencyCycle", message: "a cycle" }] } },
+      { dependsOn: { plans: [{ name: "a" }] } },
+    ),
+    wake: { trigger: "plans" },
+  },
+  {
+    reason: "InvalidDependsOn",
+    given: fresh({
+      dependencies: { waitingFor: [], issues: [{ reason: "InvalidDependsOn", message: "no selector" }] },
+    }),
+    wake: { own: "a new plan: spec.dependsOn is immutable" },
+  },
   {
     reason: "WaitingForPredecessor",
     given: fresh(replacement({ predecessors: [predecessor] }), { replaces: { plans: [{ name: "a" }] } }),

@@ -84,6 +84,7 @@ function seen({ spec = {}, status = started, ...more }: Given): DeletionSeen {
     refusals: new Map(),
     requested: new Set(),
     recentlyChanged: [],
+    dependents: [],
     ...more,
   };
 }
@@ -155,6 +156,20 @@ const rows: readonly Row[] = [
     outcome: "waiting 100",
   },
   { name: "nothing remains", given: {}, rule: "nothingRemains", actions: [], outcome: "settled" },
+  {
+    name: "plans that depend on it and are deleted too go first",
+    given: { remaining: [left("a")], dependents: ["app"] },
+    rule: "dependentsFirst",
+    actions: [],
+    outcome: "waiting 5000",
+  },
+  {
+    name: "a deletion that has had its time waits for no other plan",
+    given: { remaining: [left("a")], dependents: ["app"], isOverdue: true },
+    rule: "nextStep",
+    actions: ["release a"],
+    outcome: "waiting 5000",
+  },
   {
     name: "what may still be there behind a silent API keeps the finalizer",
     given: { unconfirmed: [unread("a")] },

@@ -23,7 +23,8 @@ test.each([
   const seen = aSeen(aPlan("p"));
   const missing = { reason, name: "rm", message: "not there", stage: "s", index: 0 };
   const manifest = { metadata: { name: "rm" }, spec } as unknown as (typeof seen.manifests)[number];
-  const verdict = beforeFirstWrite[0]?.decide(
+  const rule = beforeFirstWrite.find(({ name }) => name === "manifestsMissing");
+  const verdict = rule?.decide(
     { ...seen, content: { ...seen.content, unresolved: [missing] }, manifests: [manifest] },
     new Date(0),
   );
