@@ -266,9 +266,9 @@ describe("diff", () => {
 
 describe("status", () => {
   test("ends with 4 for a plan that is not there", async () => {
-    const { code, err } = await qm("plan status no one");
+    const { code, err } = await qm("plan status missing");
     expect(code).toBe(4);
-    expect(err).toContain(`InstallPlan no one not found in namespace ${namespace.name}`);
+    expect(err).toContain(`InstallPlan missing not found in namespace ${namespace.name}`);
   });
 
   test("watches until the plan is ready", async () => {
