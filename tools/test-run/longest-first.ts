@@ -2,6 +2,13 @@ import { basename } from "node:path";
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+/** Files of the unit level that take more than 10 s. */
+export const longUnitFiles: readonly string[] = [
+  "operation-model",
+  "webhook-strangers",
+  "select-license-properties",
+];
+
 /**
  * Files of the integration level that take more than 30 s on two cores, measured, longest first. A long file that starts last keeps one
  * worker busy while the others have nothing to do. A file that is missing here only costs time.
@@ -55,6 +62,8 @@ export const longFiles: readonly string[] = [
   "plan-deletion",
 ];
 
+const ranked = [...longUnitFiles, ...longFiles];
+
 /** The test runner's own order, with the long files before all others: without results of an earlier run it goes by the size of files. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -65,6 +74,6 @@ export class LongestFirst extends BaseSequencer {
 }
 
 function rankOf(path: string): number {
-  const at = longFiles.indexOf(basename(path, ".test.ts"));
-  return at === -1 ? longFiles.length : at;
+  const at = ranked.indexOf(basename(path, ".test.ts"));
+  return at === -1 ? ranked.length : at;
 }
