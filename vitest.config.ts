@@ -44,8 +44,8 @@ export default defineConfig({
           // A process takes one file after the other: to start one and to import a domain takes a second of CPU time.
           isolate: false,
           experimental,
-          // Twice the cores, although the control plane needs them too: most tests wait most of the time.
-          maxWorkers: 4,
+          // Three times the cores, although the control plane needs them too: most tests wait most of the time.
+          maxWorkers: 6,
           testTimeout: 2 * minuteMs,
           hookTimeout: 2 * minuteMs,
           // One control plane for the whole run, torn down at its end.
