@@ -127,7 +127,7 @@ export function earlyWrite(
 }
 
 function isCommitted({ status, fault }: TraceEntry): boolean {
-  return (status ?? 500) < 300 || fault === "crash-after-commit";
+  return (status ?? 500) < 300 || fault === "crash-after-commit" || fault === "hold-answer";
 }
 
 /** O17: a write of content by another user than the one that the owner names. */

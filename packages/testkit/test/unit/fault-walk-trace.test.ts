@@ -153,6 +153,10 @@ describe("[faults/O7] Ready is never published too early", () => {
       publishes: publishedReady(JSON.stringify({ status: { conditions } })),
     };
   };
+  const unanswered = ({ status: _status, ...sent }: TraceEntry, fault: TraceEntry["fault"]): TraceEntry => ({
+    ...sent,
+    fault,
+  });
   const created = entry(`POST ${configMaps}`, { status: 201 });
   const elsewhere = entry("POST /api/v1/namespaces/other/configmaps", { status: 201 });
   test.each([
@@ -176,7 +180,12 @@ describe("[faults/O7] Ready is never published too early", () => {
     },
     {
       name: "Ready of a life that was killed after the commit",
-      trace: [{ ...statusOf("True"), status: 0, fault: "crash-after-commit" as const }, created],
+      trace: [unanswered(statusOf("True"), "crash-after-commit"), created],
+      isBroken: true,
+    },
+    {
+      name: "Ready whose response was held",
+      trace: [unanswered(statusOf("True"), "hold-answer"), created],
       isBroken: true,
     },
     {
