@@ -63,8 +63,8 @@ export default defineConfig({
           pool: "forks",
           experimental,
           globalSetup: ["@quartermaster/testkit/real-nodes"],
-          // Every cluster has its own nodes, networks and names. More than two at once would only wait for the CPU.
-          maxWorkers: 2,
+          // Every cluster has its own nodes, networks and names. Two at a time leave the cores idle while engines form clusters.
+          maxWorkers: 3,
           testTimeout: 5 * minuteMs,
           hookTimeout: 5 * minuteMs,
         },
