@@ -62,7 +62,16 @@ export const longFiles: readonly string[] = [
   "plan-deletion",
 ];
 
-const ranked = [...longUnitFiles, ...longFiles];
+/** Files of the e2e level that take minutes. */
+export const longE2eFiles: readonly string[] = [
+  "search-cluster",
+  "operator-in-cluster",
+  "elasticsearch-cluster",
+  "search-operations",
+  "make-up-search",
+];
+
+const ranked = [...longUnitFiles, ...longFiles, ...longE2eFiles];
 
 /** The test runner's own order, with the long files before all others: without results of an earlier run it goes by the size of files. */
 export class LongestFirst extends BaseSequencer {

@@ -3,13 +3,14 @@ import { resolve } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { longFiles, longUnitFiles } from "../test-run/longest-first.ts";
+import { longE2eFiles, longFiles, longUnitFiles } from "../test-run/longest-first.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
 test.each([
   { levels: "unit", names: longUnitFiles },
-  { levels: "{integration,e2e}", names: longFiles },
+  { levels: "integration", names: longFiles },
+  { levels: "e2e", names: longE2eFiles },
 ])("every long file of $levels is there, once", ({ levels, names }) => {
   const counts = names.map((name) => [
     name,
