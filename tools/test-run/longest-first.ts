@@ -2,25 +2,38 @@ import { basename } from "node:path";
 
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
+/** Files of the unit level that take more than 10 s. */
+export const longUnitFiles: readonly string[] = [
+  "operation-model",
+  "webhook-strangers",
+  "select-license-properties",
+];
+
 /**
  * Files of the integration level that take more than 30 s on two cores, measured, longest first. A long file that starts last keeps one
  * worker busy while the others have nothing to do. A file that is missing here only costs time.
  */
 export const longFiles: readonly string[] = [
-  "getting-started",
-  "search-autoscaling",
-  "search-settled",
-  "plan-interruptions",
-  "search-fault-walk",
-  "search-scale-down",
+  "bundle-fault-walk",
+  "opensearch-contract",
   "search-crash",
   "search-handover",
-  "plan-bundles",
-  "bystanders",
-  "opensearch-contract",
-  "plan-server-restart",
+  "search-autoscaling",
+  "getting-started",
   "search-engine-walk",
+  "bystanders",
+  "plan-interruptions",
+  "search-fault-walk",
+  "plan-crash",
   "search-cost",
+  "search-settled",
+  "search-scale-down",
+  "search-security",
+  "search-operation-faults",
+  "search-certificates",
+  "plan-server-restart",
+  "license",
+  "plan-bundles",
   "cluster-lifecycle",
   "plan-surroundings",
   "watch-faults",
@@ -30,20 +43,14 @@ export const longFiles: readonly string[] = [
   "license-fault-walk",
   "plan-faults",
   "plan-fault-walk",
-  "bundle-fault-walk",
   "leader-faults",
   "leader-election",
   "certificates-rotation",
-  "plan-crash",
-  "search-operation-faults",
   "search-gate",
   "search-protection",
   "search-restart",
-  "license",
   "search-compatibility",
-  "search-security",
   "plan-jobs",
-  "search-certificates",
   "search-samples",
   "plan-storage-sizes",
   "search-overlaps",
@@ -55,6 +62,17 @@ export const longFiles: readonly string[] = [
   "plan-deletion",
 ];
 
+/** Files of the e2e level that take minutes. */
+export const longE2eFiles: readonly string[] = [
+  "search-cluster",
+  "operator-in-cluster",
+  "elasticsearch-cluster",
+  "search-operations",
+  "make-up-search",
+];
+
+const ranked = [...longUnitFiles, ...longFiles, ...longE2eFiles];
+
 /** The test runner's own order, with the long files before all others: without results of an earlier run it goes by the size of files. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -65,6 +83,6 @@ export class LongestFirst extends BaseSequencer {
 }
 
 function rankOf(path: string): number {
-  const at = longFiles.indexOf(basename(path, ".test.ts"));
-  return at === -1 ? longFiles.length : at;
+  const at = ranked.indexOf(basename(path, ".test.ts"));
+  return at === -1 ? ranked.length : at;
 }

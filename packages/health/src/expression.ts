@@ -2,11 +2,13 @@ import { type CelInput, type CelResult, isCelError, parse, plan } from "@bufbuil
 import { isJsonObject, isRawNumber } from "@quartermaster/runtime";
 
 import { Allowance } from "./allowance.ts";
-import { problemOf, meter } from "./meter.ts";
+import { isDeeperThan, problemOf, meter } from "./meter.ts";
 import { meteredEnv } from "./metered-env.ts";
 
 /** Longer expressions are refused before they are parsed; the CRD has the same limit. */
 const lengthLimit = 4_096;
+/** Far above what people write, far below what the stack of any thread takes: the answer must not depend on who asks. */
+const depthLimit = 300;
 
 /** The problem of a CEL expression, checked without any object; undefined when it can be evaluated. */
 export function checkExpression(expression: string): string | undefined {
@@ -57,13 +59,17 @@ function compileAnew(expression: string): Compiled | string {
   try {
     const tree = parse(expression).expr;
     if (tree === undefined) return "it is empty";
+    if (isDeeperThan(tree, depthLimit)) return tooDeep;
     const problem = problemOf(tree, (name) => env.funcs.find(name) !== undefined);
     return problem ?? evaluator(plan(env, meter(tree)));
   } catch (error) {
-    if (error instanceof RangeError) return "it is nested too deeply";
+    // The parser may meet the end of the stack before there is a tree to look at.
+    if (error instanceof RangeError) return tooDeep;
     return firstLine(error instanceof Error ? error.message : "it cannot be parsed");
   }
 }
+
+const tooDeep = "it is nested too deeply";
 
 /** One for all expressions: evaluation is synchronous, and each begins with the whole allowance. */
 const allowance = new Allowance();

@@ -19,6 +19,18 @@ export function meter(expression: Expression): Expression {
   return metered(expression) as Expression;
 }
 
+/** Whether expressions stand in each other more than this many times. */
+export function isDeeperThan(expression: Expression, limit: number): boolean {
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value: expression, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (!isNode(next.value)) continue;
+    const depth = next.depth + (next.value["$typeName"] === "cel.expr.Expr" ? 1 : 0);
+    if (depth > limit) return true;
+    for (const value of Object.values(next.value)) open.push({ value, depth });
+  }
+  return false;
+}
+
 interface Known {
   readonly isFunction: (name: string) => boolean;
   readonly names: ReadonlySet<string>;

@@ -11,6 +11,7 @@ export type {
 } from "./builders/workloads.ts";
 export { hatchCanary } from "./canary.ts";
 export type { Canary } from "./canary.ts";
+export { crashGraceMs } from "./crash-grace.ts";
 export { connect, serveKinds } from "./connect.ts";
 export type { Access, Connection } from "./connect.ts";
 export { cpuMs } from "./cpu-ms.ts";

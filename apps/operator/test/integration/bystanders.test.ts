@@ -157,32 +157,6 @@ describe("a neighbor's plan, bundle and cluster are served", { timeout: 3 * minu
     expect(await servedMs()).toBeLessThan(barMs);
   });
 
-  test("[security/104] beside a pod of the ordinal 300000000 and a StatefulSet of a billion replicas", async () => {
-    const { client } = link;
-    await client.create(openSearchCluster.kind, aCluster("logs") as never);
-    const ref = { namespace: tenant, name: "logs-nodes" };
-    const set = await eventually(async () => await client.find(statefulSets, ref));
-    const { name, uid, labels } = set.metadata;
-    await client.create(pods, {
-      apiVersion: "v1",
-      kind: "Pod",
-      metadata: {
-        namespace: tenant,
-        name: "logs-nodes-300000000",
-        labels: { ...labels, ...set.spec.template.metadata?.labels },
-        ownerReferences: [{ apiVersion: "apps/v1", kind: "StatefulSet", name, uid, controller: true }],
-        finalizers: ["tests.quartermaster.dev/stay"],
-      },
-      spec: { containers: [{ name: "opensearch", image: "nowhere/none:1" }] },
-    });
-    const body = { spec: { replicas: 1_000_000_000 } };
-    expect(
-      await servedMsBeside(
-        async () => await client.patch(statefulSets, ref, { patch: { kind: "merge", body } }),
-      ),
-    ).toBeLessThan(barMs);
-  });
-
   test("[security/113] beside 8 clusters of 64 pools that are edited all the time", async () => {
     const { client } = link;
     const pools = times(64, (at) => ({
@@ -279,5 +253,32 @@ describe("a neighbor's plan, bundle and cluster are served", { timeout: 3 * minu
     await serveBystanders(client, neighbor);
     expect(await servedMs()).toBeLessThan(barMs);
     expect(operator.peakBytes()).toBeLessThan(512 * 1024 * 1024);
+  });
+
+  // The last one: the controller manager continues to make a billion pods, and takes a core and 100 MB more each second until it ends.
+  test("[security/104] beside a pod of the ordinal 300000000 and a StatefulSet of a billion replicas", async () => {
+    const { client } = link;
+    await client.create(openSearchCluster.kind, aCluster("huge") as never);
+    const ref = { namespace: tenant, name: "huge-nodes" };
+    const set = await eventually(async () => await client.find(statefulSets, ref));
+    const { name, uid, labels } = set.metadata;
+    await client.create(pods, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: {
+        namespace: tenant,
+        name: "huge-nodes-300000000",
+        labels: { ...labels, ...set.spec.template.metadata?.labels },
+        ownerReferences: [{ apiVersion: "apps/v1", kind: "StatefulSet", name, uid, controller: true }],
+        finalizers: ["tests.quartermaster.dev/stay"],
+      },
+      spec: { containers: [{ name: "opensearch", image: "nowhere/none:1" }] },
+    });
+    const body = { spec: { replicas: 1_000_000_000 } };
+    expect(
+      await servedMsBeside(
+        async () => await client.patch(statefulSets, ref, { patch: { kind: "merge", body } }),
+      ),
+    ).toBeLessThan(barMs);
   });
 });

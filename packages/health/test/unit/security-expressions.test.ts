@@ -2,7 +2,7 @@ import { cpuMs } from "@quartermaster/testkit";
 import { assert, constantFrom, letrec, oneof, property, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { checkExpression, judge } from "../../src/expression.ts";
+import { checkExpression, judge, type Judgement } from "../../src/expression.ts";
 import { expandedSize, linearPattern } from "../../src/linear-pattern.ts";
 
 /** The bound is 100 ms; a busy machine and a cold start may take a few times that, the attacks take seconds to for ever. */
@@ -21,6 +21,10 @@ const self = {
 const b2000 = "b".repeat(1_900);
 const doubled = (times: number): string => `.map(x, x + x)`.repeat(times);
 
+function sumOf(count: number, term: string): string {
+  return Array.from({ length: count }, () => term).join("+");
+}
+
 const hostile = {
   "a chain of replacements": `'${"a".repeat(1_000)}'.replace('a', '${"b".repeat(1_000)}').replace('b', '${"c".repeat(1_000)}') == ''`,
   "a replacement of each character": `self.text.replace('a', '${b2000}') == ''`,
@@ -35,7 +39,7 @@ const hostile = {
   "joins of joins": `self.words.join('${b2000}').split('w').join('${b2000}') == ''`,
   "loops in loops": `${"self.list.all(x, ".repeat(6)}true${")".repeat(6)}`,
   "maps in maps": `${"self.list.map(x, ".repeat(6)}1${")".repeat(6)} == []`,
-  "a long body in a loop": `self.list.all(x, ${Array.from({ length: 1_200 }, () => "1").join("+")} > 0)`,
+  "a long body in a loop": `self.list.all(x, ${sumOf(8, `(${sumOf(150, "1")})`)} > 0)`,
   "a long list in a loop": `self.list.all(x, [${Array.from({ length: 1_800 }, () => "1").join(",")}].size() > 0)`,
   "a pattern with very many states": "self.mixed.matches('[ab]*a[ab]{200}[cd]$')",
   "a pattern that backtracks elsewhere": "self.text.matches('^(a|aa|a+)*$')",
@@ -81,6 +85,19 @@ describe("expressions of a hostile author", () => {
   test.each(tooExpensive)("[security/91] %s is too expensive", (name) => {
     expect(judge(hostile[name], self).kind).toBe("tooExpensive");
   });
+
+  test.each([
+    { count: 200, want: { kind: "true" } },
+    { count: 400, want: { kind: "untrue", why: "it is nested too deeply" } },
+  ])(
+    "[security/91] a sum of $count is judged alike, however little is left of the stack",
+    ({ count, want }) => {
+      // Another one each time: what was compiled is kept.
+      const judgeBelow = (calls: number, least: number): Judgement =>
+        calls === 0 ? judge(`${sumOf(count, "1")} > ${least}`, self) : judgeBelow(calls - 1, least);
+      expect([judgeBelow(0, 1), judgeBelow(3_000, 2)]).toEqual([want, want]);
+    },
+  );
 
   test.each([
     { name: "replaces all", given: "'a-b-c'.replace('-', '+') == 'a+b+c'" },

@@ -1,3 +1,4 @@
+import type { Transport } from "@quartermaster/runtime";
 import { jobs } from "@quartermaster/runtime/kinds";
 import {
   connect,
@@ -197,6 +198,17 @@ describe("an operator that is killed", () => {
   );
 });
 
+/** Gives a request up after three seconds instead of thirty. */
+function impatient(transport: Transport): Transport {
+  const limitMs = 3_000;
+  return {
+    send: async (request) =>
+      await transport.send({ ...request, timeoutMs: Math.min(request.timeoutMs ?? limitMs, limitMs) }),
+    openStream: async (path, options) => await transport.openStream(path, options),
+    [Symbol.asyncDispose]: async () => await transport[Symbol.asyncDispose](),
+  };
+}
+
 describe("a write of a plan", () => {
   test.each<{ readonly id: string; readonly kind: "hold-request" | "hold-answer" }>([
     { id: "E4", kind: "hold-request" },
@@ -207,7 +219,7 @@ describe("a write of a plan", () => {
       await using scene = await setUp();
       const { bench, proxy } = scene;
       await using link = connect({ ...proxy.access, token: bench.operatorAccess.token });
-      await bench.operate({ transport: link.transport });
+      await bench.operate({ transport: impatient(link.transport) });
       const begin = await bench.audit.position();
       const held = [writeOf("configmaps", "first"), writeOf("jobs")].map((match) =>
         proxy.inject(match, { kind }),

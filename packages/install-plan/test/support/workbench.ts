@@ -22,6 +22,7 @@ import {
   WRITING_VERBS,
   type Access,
   connect,
+  crashGraceMs,
 } from "@quartermaster/testkit";
 
 import { installPlanControllers } from "../../src/index.ts";
@@ -140,7 +141,13 @@ export async function setUpWorkbench({
       const discovery = new Discovery(transport, system);
       const controllers = installPlanControllers({ system, discovery, namespace, requireAuthor });
       const manager = managers.use(
-        createManager({ transport, system, controllers, ...(log === undefined ? {} : { log }) }),
+        createManager({
+          transport,
+          system,
+          controllers,
+          graceMs: crashGraceMs,
+          ...(log === undefined ? {} : { log }),
+        }),
       );
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });

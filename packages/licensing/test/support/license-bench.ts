@@ -26,6 +26,7 @@ import { secrets } from "@quartermaster/runtime/kinds";
 import {
   type Access,
   connect,
+  crashGraceMs,
   type AuditPosition,
   type AuditEntry,
   eventually,
@@ -150,6 +151,7 @@ export async function setUpBench({
         transport: link,
         system: realSystem(),
         controllers,
+        graceMs: crashGraceMs,
         ...(telemetry === undefined ? {} : { telemetry }),
       }),
     );

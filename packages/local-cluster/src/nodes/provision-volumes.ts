@@ -30,20 +30,15 @@ export async function startVolumeProvisioner(
   );
 }
 
-/** The versions of the two lists that a pass was based on. */
-export interface SeenVersions {
-  readonly claims: string;
-  readonly volumes: string;
-}
-
-/** Reads all claims and volumes once and acts. Returns the resourceVersions, to wait for changes from there. */
-export async function provisionVolumes(directory: string, api: ApiClient): Promise<SeenVersions> {
-  const claims = claimList.parse(await read("/api/v1/persistentvolumeclaims", api));
-  const volumes = volumeList.parse(await read("/api/v1/persistentvolumes", api));
-  const { make, remove } = planVolumes(claims.items, volumes.items);
+/** Does what the claims and volumes ask for. All of it may be done again. */
+export async function provisionVolumes(
+  directory: string,
+  { claims, volumes }: { readonly claims: readonly Claim[]; readonly volumes: readonly Volume[] },
+  api: ApiClient,
+): Promise<void> {
+  const { make, remove } = planVolumes(claims, volumes);
   for (const volume of make) await makeVolume(directory, volume, api);
   for (const volume of remove) await removeVolume(directory, volume, api);
-  return { claims: claims.metadata.resourceVersion, volumes: volumes.metadata.resourceVersion };
 }
 
 /** Any user may write its directory: the pod's user is not known here. */
@@ -62,12 +57,8 @@ async function removeVolume(directory: string, { metadata, spec }: Volume, api: 
   expectSuccess(await api.send({ method: "DELETE", path: `/api/v1/persistentvolumes/${metadata.name}` }));
 }
 
-async function read(path: string, api: ApiClient): Promise<unknown> {
-  return JSON.parse(expectSuccess(await api.send({ path })).body);
-}
-
-function expectSuccess(response: ApiResponse): ApiResponse {
-  if (response.status < 300 || response.status === 404) return response;
+function expectSuccess(response: ApiResponse): void {
+  if (response.status < 300 || response.status === 404) return;
   throw new Error(`the API server responded ${response.status}: ${response.body.slice(0, 300)}`);
 }
 
@@ -100,10 +91,6 @@ export const volumeSchema = z.object({
   }),
   status: z.object({ phase: z.string().optional() }).optional(),
 });
-
-const listMetadata = z.object({ resourceVersion: z.string() });
-const claimList = z.object({ metadata: listMetadata, items: z.array(claimSchema) });
-const volumeList = z.object({ metadata: listMetadata, items: z.array(volumeSchema) });
 
 /** A claim as provisioning sees it. */
 export type Claim = Readonly<z.infer<typeof claimSchema>>;

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import { request } from "node:https";
 
 import { z } from "zod";
 
 import { ApiClient } from "../api/api-client.ts";
 import { realSystem } from "../system/system.ts";
-import { provisionVolumes } from "./provision-volumes.ts";
+import { followList } from "./followed-list.ts";
+import { claimSchema, provisionVolumes, volumeSchema } from "./provision-volumes.ts";
 
 /**
  * Entry point of the volume provisioner: `node volume-provisioner.ts <directory> <access file>`. Makes a volume for each claim
@@ -19,41 +19,28 @@ const access = z
   .parse(JSON.parse(readFileSync(accessFile, "utf8")));
 const api = new ApiClient(access);
 
+let changed = Promise.withResolvers<void>();
+const onChange = (): void => changed.resolve();
+const claims = followList({
+  access,
+  path: "/api/v1/persistentvolumeclaims",
+  schema: claimSchema,
+  onChange,
+});
+const volumes = followList({ access, path: "/api/v1/persistentvolumes", schema: volumeSchema, onChange });
+
 for (;;) {
+  await changed.promise;
+  // A claim and its volume change several times in a row: one read afterwards is enough.
+  await realSystem.sleep(100);
+  changed = Promise.withResolvers<void>();
+  const seen = { claims: claims.items, volumes: volumes.items };
+  if (seen.claims === undefined || seen.volumes === undefined) continue;
   try {
-    const { claims, volumes } = await provisionVolumes(directory, api);
-    const change = new AbortController();
-    await Promise.race([
-      untilChanged(
-        `/api/v1/persistentvolumeclaims?watch=true&resourceVersion=${claims}&timeoutSeconds=60`,
-        change.signal,
-      ),
-      untilChanged(
-        `/api/v1/persistentvolumes?watch=true&resourceVersion=${volumes}&timeoutSeconds=60`,
-        change.signal,
-      ),
-    ]);
-    change.abort();
-    // A claim and its volume change several times in a row: one read afterwards is enough.
-    await realSystem.sleep(100);
+    await provisionVolumes(directory, { claims: seen.claims, volumes: seen.volumes }, api);
   } catch (error) {
-    // The API server is away or being restarted: its log is ours, and we try again for as long as the cluster lives.
     process.stderr.write(`${String(error)}\n`);
     await realSystem.sleep(500);
+    onChange();
   }
-}
-
-/** Resolves at the first sign of a change, and at the end of the watch: then the next pass looks for itself. */
-async function untilChanged(path: string, signal: AbortSignal): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const headers = { authorization: `Bearer ${access.token}` };
-  const watch = request(new URL(path, access.server), { ca: access.caPem, headers, signal }, (response) => {
-    response
-      .once("data", () => resolve())
-      .once("end", () => resolve())
-      .once("error", reject);
-  });
-  watch.once("error", (error) => (signal.aborted ? resolve() : reject(error)));
-  watch.end();
-  await promise;
 }

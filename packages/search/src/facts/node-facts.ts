@@ -1,3 +1,6 @@
+import type { Live } from "@quartermaster/runtime";
+import type { StatefulSet } from "@quartermaster/runtime/kinds";
+
 import type { EngineNode } from "../engine/engine-facts.ts";
 import { isDataPool, isManagerPool, type NodePool } from "../model/search-cluster.ts";
 import type { PodFacts, Seen } from "../seen.ts";
@@ -25,6 +28,8 @@ export interface NodeFacts {
   readonly isEphemeral: boolean;
   /** Its pod was started with other inputs than those declared now. */
   readonly isOutdated: boolean;
+  /** The controller of StatefulSets has not seen the newest template: a pod that is deleted now may come back from the one before. */
+  readonly isTemplateUnseen: boolean;
 }
 
 export type NodeState = Pick<
@@ -66,9 +71,15 @@ export function nodeFacts(state: NodeState): readonly NodeFacts[] {
         ...rolesOf(pool, member),
         isEphemeral: isEphemeral(pool, state.statefulSets.get(poolName)),
         isOutdated: outdated.has(name),
+        isTemplateUnseen: isUnseen(statefulSets.get(poolName)),
       };
     });
   });
+}
+
+function isUnseen(set: Live<StatefulSet> | undefined): boolean {
+  const { generation = 0 } = set?.metadata ?? {};
+  return (set?.status?.observedGeneration ?? generation) < generation;
 }
 
 /** The node of a name. */

@@ -19,7 +19,8 @@ export type CheckName =
   | "ephemeralOnlyCopy"
   | "settled"
   | "allocationOpen"
-  | "electedLast";
+  | "electedLast"
+  | "templateSeen";
 
 /** Checks that an author may skip by the annotation `skip-check`. */
 const skippable: ReadonlySet<CheckName> = new Set<CheckName>(["settled"]);
@@ -54,8 +55,8 @@ export function restartRefusals(
   // A node that is emptied first has no shards when it is removed.
   const aboutShards = drains ? [] : [copiesElsewhere, ephemeralOnlyCopy, settled];
   const checks = node.isMember
-    ? [noOtherDown, quorumSurvives, ...aboutShards, allocationOpen, electedLast]
-    : [noOtherDown, ephemeralOnlyCopy];
+    ? [noOtherDown, quorumSurvives, ...aboutShards, allocationOpen, electedLast, templateSeen]
+    : [noOtherDown, ephemeralOnlyCopy, templateSeen];
   return checks
     .flatMap((check) => check(node, state) ?? [])
     .filter(({ check }) => !(skippable.has(check) && state.skipped.has(check)));
@@ -71,6 +72,15 @@ export function removalRefusals(node: NodeFacts, state: DisruptionState): readon
   return checks
     .flatMap((check) => check(node, { ...state, nodes }) ?? [])
     .filter(({ check }) => !(skippable.has(check) && state.skipped.has(check)));
+}
+
+/** A pod that comes back from the template before is outdated again: its node would restart twice. */
+function templateSeen({ name, pool, isTemplateUnseen }: NodeFacts): Refusal | undefined {
+  if (!isTemplateUnseen) return undefined;
+  return {
+    check: "templateSeen",
+    message: `The StatefulSet of pool ${pool} is not processed yet: ${name} waits`,
+  };
 }
 
 /** Two nodes down together: a shard with one replica would be away, or the quorum lost. */
@@ -162,7 +172,8 @@ export function refusalText(refusals: readonly Refusal[]): string {
   return refusals.map(({ check, message }) => `${check}: ${message}`).join("; ");
 }
 
-/** Whether facts are only missing, which passes on its own. */
+/** Whether something is only not known yet, which passes on its own. */
 export function isUnknown(refusals: readonly Refusal[]): boolean {
-  return refusals.some(({ check }) => check === "factsKnown");
+  const checks = new Set(refusals.map(({ check }) => check));
+  return checks.has("factsKnown") || (checks.size === 1 && checks.has("templateSeen"));
 }

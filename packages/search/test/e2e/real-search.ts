@@ -24,6 +24,7 @@ import {
   type DocumentLoad,
   type DocumentLoadOptions,
   type EngineVersion,
+  crashGraceMs,
   eventually,
   provideEngineImage,
   reachPods,
@@ -137,7 +138,9 @@ export async function startRealSearch(options: RealSearchOptions): Promise<RealS
       log: silentLog,
       policy: { pluginHosts: [] },
     });
-    const manager = life.use(createManager({ transport: own.transport, system, controllers: [controller] }));
+    const manager = life.use(
+      createManager({ transport: own.transport, system, controllers: [controller], graceMs: crashGraceMs }),
+    );
     manager.start();
     await manager.ready({ timeoutMs: minute });
   };

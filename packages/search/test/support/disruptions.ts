@@ -1,4 +1,4 @@
-import { fieldOf, type Live, parseJson } from "@quartermaster/runtime";
+import { fieldOf, type Live, parseJson, textOf } from "@quartermaster/runtime";
 import { type Pod, pods, statefulSets } from "@quartermaster/runtime/kinds";
 import {
   type FaultProxy,
@@ -16,6 +16,8 @@ export interface Disruption {
   readonly by: "delete" | "shrink";
   /** Nodes that go. */
   readonly nodes: readonly string[];
+  /** Of the pod that is deleted. */
+  readonly uid: string | undefined;
   /** Other nodes that have no pod, or whose pod is terminating, not ready or not a member. */
   readonly away: readonly string[];
   /** Committed voters. */
@@ -43,7 +45,12 @@ export async function operateWatched(bench: SearchBench, cluster = "logs"): Prom
       kind: "interleave",
       act: async (request) => {
         const nodes = await nodesTaken(bench, request);
-        if (nodes.length > 0) disruptions.push(await disruptionOf(bench, { cluster, nodes, request }));
+        if (nodes.length === 0) return;
+        const disruption = await disruptionOf(bench, { cluster, nodes, request });
+        // The same pod once more: the delete before met another version of it and took nothing away.
+        const known = disruptions.findIndex(({ uid }) => uid !== undefined && uid === disruption.uid);
+        if (known === -1) disruptions.push(disruption);
+        else disruptions[known] = disruption;
       },
     },
     Number.POSITIVE_INFINITY,
@@ -98,6 +105,10 @@ async function disruptionOf(bench: SearchBench, { cluster, nodes, request }: Tak
   return {
     by: request.verb === "delete" ? "delete" : "shrink",
     nodes,
+    uid:
+      request.verb === "delete"
+        ? textOf(fieldOf(parseJson(request.body), "preconditions"), "uid")
+        : undefined,
     away: others.filter((node) => !isUp(node)),
     voters: [...(state?.voters ?? [])].toSorted(),
     onlyCopies: onlyCopies(state, new Set(others.filter(isUp))),

@@ -13,6 +13,7 @@ import {
 import { pods } from "@quartermaster/runtime/kinds";
 import {
   connect,
+  crashGraceMs,
   type Access,
   type AuditEntry,
   type AuditPosition,
@@ -159,7 +160,9 @@ export async function setUpSearch({
           hasher: new PasswordHasher({ system, ...(hashesAsShipped ? {} : { rounds: 4 }) }),
         }),
       );
-      const manager = managers.use(createManager({ transport, system, controllers, telemetry }));
+      const manager = managers.use(
+        createManager({ transport, system, controllers, telemetry, graceMs: crashGraceMs }),
+      );
       manager.start();
       await manager.ready({ timeoutMs: 30_000 });
     },

@@ -1,5 +1,5 @@
 import type { Fault, InterleavedRequest } from "../fault-proxy/fault.ts";
-import { conflict, serverError, tooManyRequests } from "../fault-proxy/fault.ts";
+import { conflict, refused, serverError, tooManyRequests } from "../fault-proxy/fault.ts";
 import { type Preconditions, preconditionsOf } from "../fault-proxy/preconditions.ts";
 import {
   createForeign,
@@ -13,7 +13,7 @@ import {
 } from "./target.ts";
 import type { WorkloadRun } from "./workload.ts";
 
-/** Ids as in docs/acceptance/faults.md; I4 has three forms. */
+/** Ids as in docs/acceptance/faults.md; E7 has two forms, I4 has three. */
 export type DisturbanceId = (typeof disturbanceIds)[number];
 
 /** All of them, in the order in which they are planned. */
@@ -26,7 +26,11 @@ export const disturbanceIds = [
   "E1",
   "E2",
   "E3",
+  "E4",
+  "E5",
   "E6",
+  "E7-token",
+  "E7-binding",
   "I1",
   "I2",
   "I3",
@@ -63,11 +67,15 @@ const crashes: Readonly<Partial<Record<DisturbanceId, readonly CrashKind[]>>> = 
   C7: ["crash-before", "crash-before", "crash-before", "crash-before", "crash-before"],
 };
 
-/** E1 to E3 and E6: the response of the proxy instead of the server's. */
+/** The response of the proxy instead of the server's; none at all for E4 and E5, until the client gives up. */
 export const errors: Readonly<Partial<Record<DisturbanceId, Fault>>> = {
   E1: conflict(),
   E2: tooManyRequests(1),
   E3: serverError(),
+  E4: { kind: "hold-request" },
+  E5: { kind: "hold-answer" },
+  "E7-token": refused(401),
+  "E7-binding": refused(403),
   E6: { kind: "truncate-answer", afterBytes: 20 },
 };
 

@@ -62,7 +62,7 @@ function brokenRule(judged: Judged): string | undefined {
 }
 
 function brokenCount({
-  run: { aliases },
+  run: { aliases, primaryPaths },
   lives: { trace },
   plan,
   reference,
@@ -72,7 +72,7 @@ function brokenCount({
   return (
     repeatedWrite(trace, { aliases, usual }) ??
     (plan.disturbance.startsWith("E") ? wastedWrites(trace, writes) : undefined) ??
-    stepTraces.map(earlyReady).find((problem) => problem !== undefined)
+    stepTraces.map((step) => earlyReady(step, primaryPaths)).find((problem) => problem !== undefined)
   );
 }
 

@@ -52,16 +52,24 @@ export function countWrites(trace: Trace, aliases: Aliases): ReadonlyMap<string,
   return counts;
 }
 
-/** O7: an object that is created after Ready=True was published in the same step of the user: Ready came too early. */
-export function earlyReady(stepTrace: Trace): string | undefined {
+/**
+ * O7: an object that is created after Ready=True of a custom resource of the user was published in the same step: Ready came too early. What the
+ * operator itself makes, e.g. a copy of a license, is ready before the others.
+ */
+export function earlyReady(stepTrace: Trace, primaryPaths: readonly string[]): string | undefined {
   let ready: TraceEntry | undefined;
   for (const entry of stepTrace) {
-    if (entry.publishes !== undefined && isCommitted(entry))
+    if (entry.publishes !== undefined && primaryPaths.includes(ownerPath(entry)) && isCommitted(entry))
       ready = entry.publishes.isReady ? entry : undefined;
     else if (ready !== undefined && isCreation(entry) && mayOwn(ready, entry))
       return `O7: ${entry.verb} of ${entry.path} after Ready=True of ${ready.path}`;
   }
   return undefined;
+}
+
+/** Path of the object whose status is written. */
+function ownerPath({ path }: TraceEntry): string {
+  return path.replace(/\?.*$/, "").replace(/\/status$/, "");
 }
 
 function isCreation(entry: TraceEntry): boolean {
@@ -119,7 +127,7 @@ export function earlyWrite(
 }
 
 function isCommitted({ status, fault }: TraceEntry): boolean {
-  return (status ?? 500) < 300 || fault === "crash-after-commit";
+  return (status ?? 500) < 300 || fault === "crash-after-commit" || fault === "hold-answer";
 }
 
 /** O17: a write of content by another user than the one that the owner names. */

@@ -20,7 +20,7 @@ async function* stream(...parts: readonly string[]): AsyncGenerator<Buffer> {
 
 async function collect(transform: WatchTransform, ...frames: readonly string[]): Promise<readonly string[]> {
   const out: string[] = [];
-  for await (const part of transform(stream(...frames), AbortSignal.timeout(50)))
+  for await (const part of transform(stream(...frames), AbortSignal.timeout(1_000)))
     out.push(part.toString("latin1"));
   return out;
 }

@@ -145,19 +145,28 @@ describe("[faults/O2] creates and deletes per object equal the undisturbed run",
 });
 
 describe("[faults/O7] Ready is never published too early", () => {
-  const statusOf = (ready: string): TraceEntry => {
+  const plans = "/apis/install.quartermaster.dev/v1alpha1/namespaces/ns/installplans";
+  const statusOf = (ready: string, name = "a"): TraceEntry => {
     const conditions = [{ type: "Ready", status: ready, observedGeneration: 2 }];
-    const path = "/apis/install.quartermaster.dev/v1alpha1/namespaces/ns/installplans/a/status";
     return {
-      ...entry(`PATCH ${path}`),
+      ...entry(`PATCH ${plans}/${name}/status?force=true`),
       publishes: publishedReady(JSON.stringify({ status: { conditions } })),
     };
   };
+  const unanswered = ({ status: _status, ...sent }: TraceEntry, fault: TraceEntry["fault"]): TraceEntry => ({
+    ...sent,
+    fault,
+  });
   const created = entry(`POST ${configMaps}`, { status: 201 });
   const elsewhere = entry("POST /api/v1/namespaces/other/configmaps", { status: 201 });
   test.each([
     { name: "created, then Ready", trace: [statusOf("False"), created, statusOf("True")], isBroken: false },
     { name: "Ready, then created", trace: [statusOf("True"), created], isBroken: true },
+    {
+      name: "Ready of what the operator made itself",
+      trace: [statusOf("True", "b"), created],
+      isBroken: false,
+    },
     { name: "Ready in another namespace", trace: [statusOf("True"), elsewhere], isBroken: false },
     {
       name: "Ready taken back before the creation",
@@ -171,7 +180,12 @@ describe("[faults/O7] Ready is never published too early", () => {
     },
     {
       name: "Ready of a life that was killed after the commit",
-      trace: [{ ...statusOf("True"), status: 0, fault: "crash-after-commit" as const }, created],
+      trace: [unanswered(statusOf("True"), "crash-after-commit"), created],
+      isBroken: true,
+    },
+    {
+      name: "Ready whose response was held",
+      trace: [unanswered(statusOf("True"), "hold-answer"), created],
       isBroken: true,
     },
     {
@@ -180,7 +194,7 @@ describe("[faults/O7] Ready is never published too early", () => {
       isBroken: false,
     },
   ])("$name: $isBroken", ({ trace, isBroken }) => {
-    expect(earlyReady(trace)?.slice(0, 4)).toBe(isBroken ? "O7: " : undefined);
+    expect(earlyReady(trace, [`${plans}/a`])?.slice(0, 4)).toBe(isBroken ? "O7: " : undefined);
   });
 
   test.each([

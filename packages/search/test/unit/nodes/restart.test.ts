@@ -34,9 +34,34 @@ const ephemeral = aSearchCluster({
 });
 const enable = "cluster.routing.allocation.enable";
 
+/** The data pool's StatefulSet as it was written, and as far as its controller has got. */
+function sets(generation: number, observedGeneration: number): RollChanges {
+  const found = [...aRoll().statefulSets].map(([pool, set]) => [
+    pool,
+    pool === "data"
+      ? { ...set, metadata: { ...set.metadata, generation }, status: { observedGeneration } }
+      : set,
+  ]);
+  return { seen: { statefulSets: new Map(found as [string, never][]) } };
+}
+
 describe("what speaks against the restart of a node", () => {
   test.for<[string, string, RollChanges, readonly string[]]>([
     ["nothing", "logs-data-1", { shards: orders }, []],
+    [
+      "the newest template has not been seen by the controller of its set",
+      "logs-data-1",
+      sets(2, 1),
+      ["templateSeen"],
+    ],
+    ["the newest template has been seen", "logs-data-1", sets(2, 2), []],
+    ["a template that concerns another pool has not been seen", "logs-managers-1", sets(2, 1), []],
+    [
+      "it is down, and the newest template has not been seen",
+      "logs-data-1",
+      { ...sets(2, 1), down: ["logs-data-1"] },
+      ["templateSeen"],
+    ],
     ["another node is down", "logs-data-1", { down: ["logs-data-0"] }, ["nobodyElseDown"]],
     ["a manager is down", "logs-data-1", { down: ["logs-managers-2"] }, ["nobodyElseDown"]],
     [
@@ -186,6 +211,11 @@ describe("a restart step by step", () => {
       [{ kind: "freezeAllocation", operation: "restart-1" }],
     ],
     ["then the pod is deleted", continued({ engine: { settings: frozen } }), [deletePod]],
+    [
+      "the controller of its set has not seen the newest template: it waits, nothing is undone",
+      continued({ engine: { settings: frozen }, ...sets(2, 1) }),
+      [],
+    ],
     [
       "frozen by an operation before this one does not count",
       continued({ engine: { settings: frozen } }, { id: "restart-2" }),
