@@ -51,7 +51,7 @@ export const packages: readonly PackageRule[] = [
   { directory: "examples", mayImport: ["runtime"] },
   // Before `tools`: the first row whose folder holds a file counts.
   { directory: "tools/up", mayImport: ["local-cluster", "search"] },
-  { directory: "tools", mayImport: [], entries: ["bundle"] },
+  { directory: "tools", mayImport: [], entries: ["bundle", "go-program"] },
 ];
 
 /** What every file below `<package>/test` may import in addition. */

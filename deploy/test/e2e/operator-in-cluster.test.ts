@@ -10,20 +10,24 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { operatorImage, shareDriverImage, writeImage } from "../../image/program-images.ts";
+import { helm } from "../../manifests/render-chart.ts";
 
 const repository = join(import.meta.dirname, "../../..");
 
-/** What docs/guides/in-a-cluster.md tells people to type, in its order. */
-const guide = readFileSync(join(repository, "docs/guides/in-a-cluster.md"), "utf8");
-const [installing = [], ...further] = guide.split("\n## ").map(commandsIn);
+/** Commands of docs/guides/install.md by chapter. */
+const guide = new Map(
+  readFileSync(join(repository, "docs/guides/install.md"), "utf8")
+    .split(/^##? /m)
+    .map((chapter) => [chapter.split("\n")[0] ?? "", chapter]),
+);
 
 const index = z.object({ manifests: z.tuple([z.object({ digest: z.string() })]) });
 const manifest = z.object({ config: z.object({ digest: z.string() }) });
 
-function commandsIn(chapter: string): readonly string[] {
-  return [...chapter.matchAll(/^ *kubectl ((?:.*\\\n)*.*)$/gm)].map(([, line = ""]) =>
-    line.replaceAll(/\\\n */g, "").replaceAll("-f ", `-f ${repository}/`),
-  );
+/** Commands of a program in one chapter, each on one line. */
+function commandsIn(chapter: string, program: "helm" | "kubectl"): readonly string[] {
+  const text = (guide.get(chapter) ?? "").replaceAll(/\\\n */g, "");
+  return [...text.matchAll(new RegExp(`^${program} (.*)$`, "gm"))].map(([, line = ""]) => line);
 }
 
 /** It names the digest of what the image holds; how that is compressed makes no difference to it. */
@@ -31,6 +35,14 @@ function configOf(layout: string): string {
   const [{ digest }] = index.parse(JSON.parse(readFileSync(join(layout, "index.json"), "utf8"))).manifests;
   const blob = readFileSync(join(layout, "blobs", ...digest.split(":")), "utf8");
   return manifest.parse(JSON.parse(blob)).config.digest;
+}
+
+/** Runs Helm on the cluster, from the root of the repository. */
+function runHelm(cluster: LocalCluster, line: string): void {
+  const { code, stderr } = helm(line.replaceAll("deploy/charts", `${repository}/deploy/charts`).split(" "), {
+    KUBECONFIG: cluster.kubeconfigPath,
+  });
+  if (code !== 0) throw new Error(`helm ${line}: ${stderr}`);
 }
 
 async function kubectl(cluster: LocalCluster, line: string): Promise<string> {
@@ -70,8 +82,10 @@ async function respondsAbout(cluster: LocalCluster): Promise<string> {
   return responses.map(({ stdout }) => stdout.trim()).join(" ");
 }
 
-const [optIn = "", widen = "", ...webhook] = further.flat();
-const [installWebhook, removeWebhook] = [webhook.slice(0, 2), webhook.slice(2)];
+const [installing = "", withSubscription = ""] = commandsIn("With Helm", "helm");
+const [optIn = ""] = commandsIn("Let a namespace use plans", "kubectl");
+const [widening = ""] = commandsIn("All permissions at once", "helm");
+const [withoutWebhook = ""] = commandsIn("Give pods their subscriptions", "helm");
 const limited = "no no no no yes";
 
 const alwaysInject = "subscription.openshift.io/always-inject";
@@ -113,8 +127,14 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   });
 
   test("[local-cluster/LC-27] its image imports, runs as non-root on a read-only file system and answers its probes", async () => {
-    expect(installing).toHaveLength(4);
-    for (const line of installing) await kubectl(cluster, line);
+    await kubectl(cluster, "create namespace quartermaster");
+    await kubectl(
+      cluster,
+      "label namespace quartermaster pod-security.kubernetes.io/enforce=restricted pod-security.kubernetes.io/warn=restricted",
+    );
+    const startMs = performance.now();
+    runHelm(cluster, installing);
+    process.stdout.write(`helm install --wait: ${String(Math.round(performance.now() - startMs))} ms\n`);
     const pods = async (field: string): Promise<string> =>
       await kubectl(cluster, `-n quartermaster get pods -o jsonpath={.items[*].${field}}`);
     expect(await pods("spec.securityContext.runAsNonRoot")).toBe("true true");
@@ -141,13 +161,13 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
 
   test("with all permissions in place of the default ones it goes on", async () => {
     expect(await respondsAbout(cluster)).toBe(limited);
-    await kubectl(cluster, widen);
+    runHelm(cluster, widening);
     await eventually(async (see) => see(await respondsAbout(cluster)) === "yes yes yes yes yes");
     await restoresGreeting(cluster);
   });
 
   test("[subscription-injection/AC-A2] its webhook gives a pod the files of a bundle, beside its token", async () => {
-    for (const line of installWebhook) await kubectl(cluster, line);
+    runHelm(cluster, withSubscription);
     await eventually(async () => await isApplied(cluster, subscriptions));
     // Until the API server has heard of the webhook, pods are admitted as they are.
     await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"));
@@ -175,7 +195,6 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   });
 
   test("[subscription-injection/AC-H3] a pod reads the entitlement and the repository of a ClusterBundle, and its token", async () => {
-    await kubectl(cluster, `apply --server-side -f ${repository}/deploy/share-driver.yaml`);
     const rollout = "rollout status daemonset/quartermaster-share-driver --timeout=120s";
     await kubectl(cluster, `-n quartermaster-share-driver ${rollout}`);
     await kubectl(cluster, `apply --server-side -f ${clusterSubscriptions}`);
@@ -250,20 +269,62 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await kubectl(cluster, `-n subscribed label bundle subscription ${alwaysInject}-`);
   });
 
-  test("[subscription-injection/AC-F24] removed in the documented order, it stands in nobody's way", async () => {
-    expect(removeWebhook).toHaveLength(4);
-    for (const line of removeWebhook) await kubectl(cluster, line);
-    // The API server goes by a policy and a webhook for a moment after they are gone.
-    const admitted = await eventually(async (see) => {
-      const pod = see(await dryRunPod(cluster));
-      return pod.includes("bundle-generations") ? undefined : pod;
+  test("[subscription-injection/AC-F24] [packaging/PK-09] with the domain off no webhook configuration is left, pods that name no bundle start and others are refused", async () => {
+    runHelm(cluster, withoutWebhook);
+    await eventually(
+      async (see) =>
+        see(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).includes("quartermaster") ===
+        false,
+      { withinMs: 30_000 },
+    );
+    await kubectl(cluster, "-n subscribed run plain --image=quartermaster.local/busybox:1 --dry-run=server");
+    await eventually(async (see) => {
+      const { code, stderr } = see(await cluster.kubectl(podNaming("bundle", "another", dryRun).split(" ")));
+      return code !== 0 && stderr.includes("the webhook did not act");
     });
-    expect(admitted).toContain("another");
+    runHelm(cluster, withSubscription);
+    await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"), {
+      withinMs: 60_000,
+    });
+  });
+
+  test("[packaging/PK-20] [packaging/PK-21] without the release no webhook configuration is left, and definitions, plans, workloads and new pods are not affected", async () => {
+    const kept = async (): Promise<string> =>
+      await kubectl(
+        cluster,
+        "get crd,installplans,deployments,configmaps,secrets,bundles -A -l app.kubernetes.io/part-of!=quartermaster -o name",
+      );
+    const before = new Set((await kept()).split("\n").filter((name) => !name.includes("sh.helm.release")));
+    const startMs = performance.now();
+    runHelm(cluster, "uninstall quartermaster --namespace quartermaster --wait --timeout 60s");
+    process.stdout.write(`helm uninstall --wait: ${String(Math.round(performance.now() - startMs))} ms\n`);
+    const definitions = await kubectl(cluster, "get crd -l app.kubernetes.io/part-of=quartermaster -o name");
+    expect(definitions.trim().split("\n")).toHaveLength(11);
+    const after = new Set((await kept()).split("\n"));
+    expect([...before].filter((name) => !after.has(name))).toEqual([]);
+    expect(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).not.toContain(
+      "quartermaster",
+    );
+    // The API server goes by a policy for a moment after it is deleted.
+    await eventually(async () => (await dryRunPod(cluster)).includes("another"));
     expect(
       await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets/etc-pki-entitlement"),
     ).toContain("entitlement.pem");
   });
+
+  test("[packaging/PK-24] installed again, it takes every object up without a write to a managed object or a restart", async () => {
+    const managed =
+      "get deployments,pods,configmaps -n greeting -o jsonpath={.items[*].metadata.resourceVersion}";
+    const before = await kubectl(cluster, managed);
+    runHelm(cluster, installing);
+    await eventually(async () => (await leader(cluster)) !== "");
+    await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=60s");
+    await sleep(5_000);
+    expect(await kubectl(cluster, managed)).toBe(before);
+  });
 });
+
+const dryRun = "--dry-run=server -o json ";
 
 async function webhookPods(cluster: LocalCluster): Promise<readonly string[]> {
   const selector = "-l app.kubernetes.io/name=quartermaster-webhook";
@@ -273,7 +334,7 @@ async function webhookPods(cluster: LocalCluster): Promise<readonly string[]> {
 
 /** A pod as the API server would admit it. Throws when it is refused. */
 async function dryRunPod(cluster: LocalCluster): Promise<string> {
-  return await kubectl(cluster, podNaming("bundle", "another", "--dry-run=server -o json "));
+  return await kubectl(cluster, podNaming("bundle", "another", dryRun));
 }
 
 /** Requests pods at that rate until the signal aborts, whether or not earlier ones were answered; gives how each request ended. */

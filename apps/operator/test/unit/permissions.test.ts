@@ -65,7 +65,7 @@ test("the permissions per namespace are given to the account that the operator h
   const accounts = read("config/rbac/account.yaml");
   const [, name = "", namespace = ""] =
     /kind: ServiceAccount\nmetadata:\n {2}name: (\S+)\n {2}namespace: (\S+)/.exec(accounts) ?? [];
-  expect(read("docs/guides/in-a-cluster.md")).toMatch(
+  expect(read("docs/guides/install.md")).toMatch(
     new RegExp(`--serviceaccount ${namespace}:${name}$`, "m"),
   );
 });
