@@ -1,7 +1,7 @@
 # Thin targets over the npm scripts; plain `make` lists them.
 # Node comes from npm as well: the scripts find it first on their PATH.
 .DEFAULT_GOAL := help
-.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench image mutants campaign clean
+.PHONY: help up down status test test-unit test-integration test-e2e check gen manifests cases bench image mutants campaign clean
 
 # npm writes this file at the end of each install.
 installed := node_modules/.package-lock.json
@@ -33,6 +33,9 @@ check: $(installed) ## check commit subjects, format, lint, dependency rule, typ
 
 gen: $(installed) ## write what follows from the schemas: CRDs and reference pages
 	@npm run --silent gen
+
+manifests: $(installed) ## render deploy/*.yaml from the charts; builds Helm the first time, which takes some minutes
+	@npm run --silent manifests
 
 cases: $(installed) ## show which acceptance cases the last test run met
 	@npm run --silent cases

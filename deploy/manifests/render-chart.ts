@@ -8,7 +8,7 @@ import { buildGoProgram } from "@quartermaster/tools/go-program";
 const repository = join(import.meta.dirname, "../..");
 
 /** Directory of the chart with everything. */
-export const chart = join(repository, "deploy/charts/quartermaster");
+const chart = join(repository, "deploy/charts/quartermaster");
 
 /** How `helm template` is called. */
 export interface Rendering {
@@ -29,7 +29,7 @@ export interface HelmResult {
 }
 
 /** Helm 4, built from its module once per machine. */
-export function helmProgram(): string {
+function helmProgram(): string {
   const module = join(repository, "bench/peers/helm");
   return buildGoProgram({ module, package: "helm.sh/helm/v4/cmd/helm", name: "helm-helm" });
 }
@@ -52,12 +52,7 @@ export function renderChart(rendering: Rendering): string {
 }
 
 /** Arguments that render the chart. */
-export function templateArgs({
-  namespace,
-  values = [],
-  only = [],
-  kubernetes,
-}: Rendering): readonly string[] {
+function templateArgs({ namespace, values = [], only = [], kubernetes }: Rendering): readonly string[] {
   return [
     "template",
     "quartermaster",

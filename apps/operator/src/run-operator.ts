@@ -12,6 +12,7 @@ import {
 
 import { allDomains } from "./all-domains.ts";
 import { SettingsError } from "./flag-table.ts";
+import { installationCheck } from "./installation/installation-check.ts";
 import { readLicensingConfig, readSubscriptionConfig } from "./read-config.ts";
 import type { Settings } from "./settings.ts";
 
@@ -27,12 +28,21 @@ export async function runOperator(
   { system, log = createLog({ level: settings.logLevel }) }: Environment,
 ): Promise<void> {
   const { cluster, metrics, watchNamespace, concurrency, roles, webhook } = settings;
+  if (!settings.requirePolicies && roles.includes("controllers"))
+    log.warn(
+      "admission policies are not required: tenants may forge authors and statuses where they are missing",
+    );
   try {
     await run({
       name: "quartermaster",
       userAgent: "quartermaster-operator",
       domains: domainsOf(settings),
       roles,
+      prerequisites: installationCheck({
+        ...settings,
+        namespace: settings.replica.leaseNamespace,
+        isClusterWide: watchNamespace === undefined,
+      }),
       ...(webhook === undefined ? {} : { webhook: { ...webhook, ...callersOf(settings) } }),
       config: cluster,
       ...leaseOf(settings.replica),

@@ -273,8 +273,7 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     runHelm(cluster, withoutWebhook);
     await eventually(
       async (see) =>
-        see(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).includes("quartermaster") ===
-        false,
+        !see(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).includes("quartermaster"),
       { withinMs: 30_000 },
     );
     await kubectl(cluster, "-n subscribed run plain --image=quartermaster.local/busybox:1 --dry-run=server");

@@ -8,6 +8,8 @@ import {
   ownPermissions,
 } from "@quartermaster/runtime";
 
+import { installationPermissions } from "../installation/installation-permissions.ts";
+import { webhookClusterRole } from "../webhook-options.ts";
 import { bindingText, commentLines, type RbacRule, rbacText } from "./rbac-text.ts";
 
 /** The operator as it is deployed. */
@@ -20,7 +22,14 @@ const operator = { name: "quartermaster", namespace: "quartermaster" } as const;
 export function permissionFiles(domains: readonly Domain[]): readonly GeneratedFile[] {
   const hasWebhooks = domains.some((domain) => "webhooks" in domain);
   const configurations = domains.flatMap((domain) => domain.webhookConfigurations ?? []);
-  const own = ownPermissions({ ...operator, configurations: hasWebhooks ? configurations : undefined });
+  const own = [
+    ...ownPermissions({
+      ...operator,
+      configurations: hasWebhooks ? configurations : undefined,
+      clusterRole: webhookClusterRole,
+    }),
+    ...installationPermissions,
+  ];
   const rulesOf = (role: OperatorRole): readonly DomainRule[] => [
     ...domains
       .flatMap(({ permissions }) => permissions)

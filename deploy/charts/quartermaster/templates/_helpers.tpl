@@ -26,18 +26,25 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{/* Labels and annotations of a pod. Arguments: root, name, pods. */}}
 {{- define "quartermaster.podMetadata" -}}
 labels:
-  {{- with .pods.podLabels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
-  app.kubernetes.io/name: {{ .name }}
-  app.kubernetes.io/instance: quartermaster
-  app.kubernetes.io/part-of: quartermaster
+  {{- $own := dict "app.kubernetes.io/name" .name "app.kubernetes.io/instance" "quartermaster" "app.kubernetes.io/part-of" "quartermaster" }}
+  {{- toYaml (mergeOverwrite (deepCopy .pods.podLabels) $own) | nindent 2 }}
 annotations:
   # The programs read these settings at start: other settings restart the pods.
   quartermaster.dev/settings-hash: {{ .root.Values.subscription.settings | toJson | sha256sum | trunc 16 | quote }}
   {{- with .pods.podAnnotations }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
+{{- end }}
+
+{{/* Environment of a container: a variable of extraEnv replaces ours. Arguments: own (YAML), extra. */}}
+{{- define "quartermaster.env" -}}
+{{- $names := list }}
+{{- range .extra }}{{ $names = append $names .name }}{{ end }}
+{{- $env := list }}
+{{- range .own | fromYamlArray }}
+{{- if not (has .name $names) }}{{ $env = append $env . }}{{ end }}
+{{- end }}
+{{- toYaml (concat $env .extra) }}
 {{- end }}
 
 {{/* Where the pods run. Arguments: root, name, pods. */}}

@@ -141,6 +141,10 @@ export const chartValues = z.strictObject({
     .boolean()
     .default(true)
     .describe("do nothing for plans and ClusterBundles whose author is not recorded"),
+  requirePolicies: z
+    .boolean()
+    .default(true)
+    .describe("do nothing while an admission policy of quartermaster-api is missing"),
   operator: z.strictObject(podSettings(ownPods)).prefault({}).describe("pods of the operator"),
   webhook: z
     .strictObject({

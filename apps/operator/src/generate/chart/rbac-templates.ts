@@ -6,7 +6,9 @@ import {
   ownPermissions,
 } from "@quartermaster/runtime";
 
+import { installationPermissions } from "../../installation/installation-permissions.ts";
 import type { DomainName } from "../../settings.ts";
+import { webhookClusterRole } from "../../webhook-options.ts";
 import { aggregateLabel, everything, isWriting } from "../permission-files.ts";
 import { type RbacRule, ruleLines } from "../rbac-text.ts";
 import { domainValues } from "./chart-files.ts";
@@ -28,7 +30,10 @@ const namespace = "{{ .Release.Namespace }}";
 /** Templates with the permissions of operator and webhook: exactly the rules of the domains that are on. */
 export function rbacTemplates(domains: Domains): readonly GeneratedFile[] {
   const configurations = Object.values(domains).flatMap((each) => each.webhookConfigurations ?? []);
-  const own = ownPermissions({ name: "quartermaster", namespace, configurations });
+  const own = [
+    ...ownPermissions({ name: "quartermaster", namespace, configurations, clusterRole: webhookClusterRole }),
+    ...installationPermissions,
+  ];
   return [
     { path: `${chartDirectory}/templates/operator-rbac.yaml`, content: operatorTemplate(domains, own) },
     { path: `${chartDirectory}/templates/webhook-rbac.yaml`, content: webhookTemplate(domains, own) },
@@ -118,8 +123,9 @@ function groupsOf(domains: Domains, role: "controllers"): readonly RuleGroup[] {
 
 /** What the runtime needs for webhooks belongs to the only domain with one. */
 function groupsOfOwn(own: readonly OwnPermission[]): readonly RuleGroup[] {
-  const isAlways = ({ resources }: OwnPermission): boolean =>
-    resources.some((each) => each === "events" || each === "leases");
+  const isAlways = (rule: OwnPermission): boolean =>
+    installationPermissions.includes(rule) ||
+    rule.resources.some((each) => each === "events" || each === "leases");
   return [
     { rules: own.filter(isAlways) },
     { domain: "subscription", rules: own.filter((each) => !isAlways(each)) },

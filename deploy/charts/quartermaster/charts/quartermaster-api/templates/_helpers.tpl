@@ -1,6 +1,7 @@
 {{/* Labels of every object. */}}
 {{- define "quartermaster-api.labels" -}}
 app.kubernetes.io/part-of: quartermaster
+app.kubernetes.io/component: api
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
