@@ -1,7 +1,5 @@
 import { renderChart } from "./render-chart.ts";
 
-const namespace = "quartermaster";
-
 /** Everything but the share driver, which needs a privileged namespace. */
 const allDomains = ["subscription", "licensing", "search"].map((name) => `domains.${name}.enabled=true`);
 
@@ -12,11 +10,11 @@ const allDomains = ["subscription", "licensing", "search"].map((name) => `domain
 export const manifestFiles: Readonly<Record<string, (digest: string) => string>> = {
   "install.yaml": (digest) =>
     `${head(digest, "Everything but the share driver: install with `kubectl apply -f`. Needs Kubernetes 1.36, because it records authors; for older ones use the chart.")}${ownNamespace}${renderChart(
-      { namespace, values: [...allDomains, "api.policies.authorRecord=Always"] },
+      { values: [...allDomains, "api.policies.authorRecord=Always"] },
     )}`,
   "share-driver.yaml": (digest) =>
     `${head(digest, "The share driver, which mounts ClusterBundles on any Kubernetes, with its privileged namespace.")}${renderChart(
-      { namespace, values: ["shareDriver.enabled=true"], only: ["templates/share-driver.yaml"] },
+      { values: ["shareDriver.enabled=true"], only: ["templates/share-driver.yaml"] },
     )}`,
 };
 
@@ -28,7 +26,7 @@ const ownNamespace = `---
 apiVersion: v1
 kind: Namespace
 metadata:
-  name: ${namespace}
+  name: quartermaster
   labels:
     # Our pods need nothing beyond this.
     pod-security.kubernetes.io/enforce: restricted

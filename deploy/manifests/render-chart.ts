@@ -1,80 +1,64 @@
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-import { buildGoProgram } from "@quartermaster/tools/go-program";
-
-const repository = join(import.meta.dirname, "../..");
+import { helm, type HelmResult, type HelmVersion } from "./helm.ts";
 
 /** Directory of the chart with everything. */
-const chart = join(repository, "deploy/charts/quartermaster");
+export const chart = "deploy/charts/quartermaster";
 
-/** How `helm template` is called. */
+/** Arguments of `helm template`. */
 export interface Rendering {
-  readonly namespace: string;
+  readonly namespace?: string;
   /** Values as `--set` takes them, e.g. `domains.search.enabled=true`. */
   readonly values?: readonly string[];
   /** Only this template, e.g. `templates/share-driver.yaml`. */
   readonly only?: readonly string[];
-  /** Kubernetes that it is rendered for, e.g. `1.30.0` (default: Helm's own). */
+  /** Kubernetes that it is rendered for, e.g. `1.30.0` (default: 1.36, because that of Helm changes with Helm). */
   readonly kubernetes?: string;
-}
-
-/** What Helm wrote. */
-export interface HelmResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Helm 4, built from its module once per machine. */
-function helmProgram(): string {
-  const module = join(repository, "bench/peers/helm");
-  return buildGoProgram({ module, package: "helm.sh/helm/v4/cmd/helm", name: "helm-helm" });
-}
-
-/** Runs Helm without settings of the user. */
-export function helm(args: readonly string[], env: Readonly<Record<string, string>> = {}): HelmResult {
-  const { status, stdout, stderr } = spawnSync(helmProgram(), [...args], {
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 ** 2,
-    env: { PATH: "/usr/bin:/bin", HOME: "/nonexistent", ...env },
-  });
-  return { code: status ?? 1, stdout, stderr };
+  readonly helm?: HelmVersion;
 }
 
 /** Renders the chart; throws with the message of Helm. */
 export function renderChart(rendering: Rendering): string {
-  const { code, stdout, stderr } = helm(templateArgs(rendering));
+  const { code, stdout, stderr } = tryRender(rendering);
   if (code !== 0) throw new Error(stderr);
   return stdout;
 }
 
-/** Arguments that render the chart. */
-function templateArgs({ namespace, values = [], only = [], kubernetes }: Rendering): readonly string[] {
-  return [
+/** Renders the chart, or returns why not. */
+export function tryRender({
+  namespace = "quartermaster",
+  values = [],
+  only = [],
+  kubernetes = "1.36.0",
+  helm: version = 4,
+}: Rendering): HelmResult {
+  const args = [
     "template",
     "quartermaster",
     chart,
     "--namespace",
     namespace,
-    ...(kubernetes === undefined ? [] : ["--kube-version", kubernetes]),
+    "--kube-version",
+    kubernetes,
     ...values.flatMap((each) => ["--set", each]),
     ...only.flatMap((each) => ["--show-only", each]),
   ];
+  return helm(args, { version });
 }
 
 /** Digest of every file of the charts, by which `make check` recognizes rendered files that are out of date. */
 export function chartDigest(): string {
+  const root = join(import.meta.dirname, "../..", chart);
   const hash = createHash("sha256");
-  const files = readdirSync(chart, { recursive: true, withFileTypes: true })
+  const files = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => relative(chart, join(parentPath, name)));
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)));
   for (const file of files.toSorted())
     hash
       .update(file)
       .update("\0")
-      .update(readFileSync(join(chart, file)));
+      .update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }

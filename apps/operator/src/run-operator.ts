@@ -4,6 +4,7 @@ import {
   createLog,
   type Domain,
   type Log,
+  type Prerequisites,
   run,
   type RunOptions,
   type System,
@@ -28,21 +29,13 @@ export async function runOperator(
   { system, log = createLog({ level: settings.logLevel }) }: Environment,
 ): Promise<void> {
   const { cluster, metrics, watchNamespace, concurrency, roles, webhook } = settings;
-  if (!settings.requirePolicies && roles.includes("controllers"))
-    log.warn(
-      "admission policies are not required: tenants may forge authors and statuses where they are missing",
-    );
   try {
     await run({
       name: "quartermaster",
       userAgent: "quartermaster-operator",
       domains: domainsOf(settings),
       roles,
-      prerequisites: installationCheck({
-        ...settings,
-        namespace: settings.replica.leaseNamespace,
-        isClusterWide: watchNamespace === undefined,
-      }),
+      prerequisites: prerequisitesOf(settings, log),
       ...(webhook === undefined ? {} : { webhook: { ...webhook, ...callersOf(settings) } }),
       config: cluster,
       ...leaseOf(settings.replica),
@@ -55,6 +48,25 @@ export async function runOperator(
   } catch (error) {
     throw isListenError(error) ? addressTaken(error, settings) : error;
   }
+}
+
+/** The warning comes with the first check, because a mistake in the flags is reported in one line. */
+function prerequisitesOf(settings: Settings, log: Log): Prerequisites {
+  const { watchNamespace, requirePolicies, replica } = settings;
+  const isClusterWide = watchNamespace === undefined;
+  const check = installationCheck({ ...settings, namespace: replica.leaseNamespace, isClusterWide });
+  let isWarned = requirePolicies;
+  return {
+    ...check,
+    problemsIn: (stores) => {
+      if (!isWarned)
+        log.warn(
+          "admission policies are not required: tenants may forge authors and statuses where they are missing",
+        );
+      isWarned = true;
+      return check.problemsIn(stores);
+    },
+  };
 }
 
 /** Who is answered. Read once: the authority of the API server's client certificate seldom changes. */

@@ -10,50 +10,23 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { operatorImage, shareDriverImage, writeImage } from "../../image/program-images.ts";
-import { helm } from "../../manifests/render-chart.ts";
-
-const repository = join(import.meta.dirname, "../../..");
-
-/** Commands of docs/guides/install.md by chapter. */
-const guide = new Map(
-  readFileSync(join(repository, "docs/guides/install.md"), "utf8")
-    .split(/^##? /m)
-    .map((chapter) => [chapter.split("\n")[0] ?? "", chapter]),
-);
+import {
+  commandsIn,
+  fieldsOf,
+  isApplied,
+  kubectl,
+  repository,
+  runHelm,
+} from "../support/installed-cluster.ts";
 
 const index = z.object({ manifests: z.tuple([z.object({ digest: z.string() })]) });
 const manifest = z.object({ config: z.object({ digest: z.string() }) });
-
-/** Commands of a program in one chapter, each on one line. */
-function commandsIn(chapter: string, program: "helm" | "kubectl"): readonly string[] {
-  const text = (guide.get(chapter) ?? "").replaceAll(/\\\n */g, "");
-  return [...text.matchAll(new RegExp(`^${program} (.*)$`, "gm"))].map(([, line = ""]) => line);
-}
 
 /** It names the digest of what the image holds; how that is compressed makes no difference to it. */
 function configOf(layout: string): string {
   const [{ digest }] = index.parse(JSON.parse(readFileSync(join(layout, "index.json"), "utf8"))).manifests;
   const blob = readFileSync(join(layout, "blobs", ...digest.split(":")), "utf8");
   return manifest.parse(JSON.parse(blob)).config.digest;
-}
-
-/** Runs Helm on the cluster, from the root of the repository. */
-function runHelm(cluster: LocalCluster, line: string): void {
-  const { code, stderr } = helm(line.replaceAll("deploy/charts", `${repository}/deploy/charts`).split(" "), {
-    KUBECONFIG: cluster.kubeconfigPath,
-  });
-  if (code !== 0) throw new Error(`helm ${line}: ${stderr}`);
-}
-
-async function kubectl(cluster: LocalCluster, line: string): Promise<string> {
-  const { code, stdout, stderr } = await cluster.kubectl(line.split(" "));
-  if (code !== 0) throw new Error(`kubectl ${line}: ${stderr}`);
-  return stdout;
-}
-
-/** For some seconds after a kind is served the admission policies do not know it yet. */
-async function isApplied(cluster: LocalCluster, file: string): Promise<boolean> {
-  return (await cluster.kubectl(["apply", "--server-side", "-f", file])).code === 0;
 }
 
 async function leader(cluster: LocalCluster): Promise<string> {
@@ -83,6 +56,8 @@ async function respondsAbout(cluster: LocalCluster): Promise<string> {
 }
 
 const [installing = "", withSubscription = ""] = commandsIn("With Helm", "helm");
+const [restricting = ""] = commandsIn("With Helm", "kubectl");
+const [applying = "", rollingOut = ""] = commandsIn("With one file", "kubectl");
 const [optIn = ""] = commandsIn("Let a namespace use plans", "kubectl");
 const [widening = ""] = commandsIn("All permissions at once", "helm");
 const [withoutWebhook = ""] = commandsIn("Give pods their subscriptions", "helm");
@@ -118,6 +93,49 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
+  test("[packaging/PK-41] install.yaml applied once, without flags, installs a sample plan; again it changes nothing", async () => {
+    await kubectl(cluster, applying.replace("deploy/", `${repository}/deploy/`));
+    await kubectl(cluster, rollingOut);
+    await kubectl(cluster, "-n quartermaster rollout status deployment/quartermaster-webhook --timeout=120s");
+    await installSample(cluster);
+    const lines = (await kubectl(cluster, applying.replace("deploy/", `${repository}/deploy/`)))
+      .trim()
+      .split("\n");
+    expect(lines.length).toBeGreaterThan(80);
+    // kubectl says so of every PodDisruptionBudget: its selector is replaced as a whole.
+    const configured = lines.filter((line) => !line.endsWith(" unchanged"));
+    expect(configured.filter((line) => !line.startsWith("poddisruptionbudget.policy/"))).toEqual([]);
+    expect(await fieldsOf(cluster, budgets, "metadata.generation")).toBe("1 1");
+  });
+
+  test("[packaging/PK-25] deleting install.yaml deletes no definition and no workload", async () => {
+    const workload = "-n greeting get deployment,configmap,service -o jsonpath={.items[*].metadata.uid}";
+    const before = await kubectl(cluster, workload);
+    const { code, stderr } = await cluster.kubectl(
+      `delete -f ${repository}/deploy/install.yaml --timeout=120s`.split(" "),
+    );
+    expect(code).toBe(1);
+    expect(stderr.match(/kubectl annotate crd \S+ quartermaster.dev\/allow-deletion=true/g)).toHaveLength(11);
+    // What the deleted namespace took along is not found.
+    const errors = stderr.match(/^Error(?!.*\(NotFound\)).*/gm) ?? [];
+    expect(errors.filter((line) => !line.includes("denied request"))).toEqual([]);
+    const definitions = await kubectl(cluster, `get ${ours} -o name`);
+    expect(definitions.trim().split("\n")).toHaveLength(11);
+    expect(await kubectl(cluster, "-n greeting get installplan greeting-1 -o name")).toContain("greeting-1");
+    expect(await kubectl(cluster, workload)).toBe(before);
+    expect(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).not.toContain(
+      "quartermaster",
+    );
+  });
+
+  test("without its definitions and finalizers the cluster is as before", async () => {
+    const finalizers = JSON.stringify({ metadata: { finalizers: null } });
+    await kubectl(cluster, `-n greeting patch installplan greeting-1 --type=merge --patch=${finalizers}`);
+    await kubectl(cluster, `delete ${ours} --timeout=120s`);
+    await kubectl(cluster, "delete namespace greeting --timeout=120s");
+    expect(await kubectl(cluster, `get ${ours} -o name`)).toBe("");
+  });
+
   test("[local-cluster/LC-27] its image is the same whenever and by whomever it is made", () => {
     const other = join(directory, "two");
     execFileSync("sh", ["-c", `umask 077; TZ=Asia/Tokyo make --silent image ARGS="--output ${other}"`], {
@@ -127,14 +145,8 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   });
 
   test("[local-cluster/LC-27] its image imports, runs as non-root on a read-only file system and answers its probes", async () => {
-    await kubectl(cluster, "create namespace quartermaster");
-    await kubectl(
-      cluster,
-      "label namespace quartermaster pod-security.kubernetes.io/enforce=restricted pod-security.kubernetes.io/warn=restricted",
-    );
-    const startMs = performance.now();
     runHelm(cluster, installing);
-    process.stdout.write(`helm install --wait: ${String(Math.round(performance.now() - startMs))} ms\n`);
+    await kubectl(cluster, restricting);
     const pods = async (field: string): Promise<string> =>
       await kubectl(cluster, `-n quartermaster get pods -o jsonpath={.items[*].${field}}`);
     expect(await pods("spec.securityContext.runAsNonRoot")).toBe("true true");
@@ -148,20 +160,16 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
 
   test("one of its replicas installs the sample, and the other goes on when that one goes", async () => {
     await eventually(async () => (await leader(cluster)) !== "");
-    await eventually(async () => await isApplied(cluster, join(repository, "config/samples/greeting.yaml")), {
-      withinMs: 60_000,
-    });
-    await kubectl(cluster, optIn.replace("<namespace>", "greeting"));
-    await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=120s");
+    await installSample(cluster);
     const first = await leader(cluster);
     await kubectl(cluster, `-n quartermaster delete pod ${first}`);
     await eventually(async () => ![first, ""].includes(await leader(cluster)), { withinMs: 60_000 });
     await restoresGreeting(cluster);
   });
 
-  test("with all permissions in place of the default ones it goes on", async () => {
+  test("[packaging/PK-02] Helm 3 upgrades a release of Helm 4: with all permissions in place of the default ones it goes on", async () => {
     expect(await respondsAbout(cluster)).toBe(limited);
-    runHelm(cluster, widening);
+    runHelm(cluster, widening, 3);
     await eventually(async (see) => see(await respondsAbout(cluster)) === "yes yes yes yes yes");
     await restoresGreeting(cluster);
   });
@@ -179,6 +187,21 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
       "a certificate\nsubscribed",
     );
     expect(await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets")).toContain("redhat.repo");
+  });
+
+  test("[packaging/PK-38] the release's namespace enforces restricted and accepts every pod; only the share driver's is privileged", async () => {
+    const label = "pod-security.kubernetes.io/enforce";
+    expect(await fieldsOf(cluster, `namespaces -l ${label}=restricted`, "metadata.name")).toBe(
+      "quartermaster",
+    );
+    for (const name of ["operator", "webhook"]) {
+      const deployment = `deployment/quartermaster-${name}`;
+      await kubectl(cluster, `-n quartermaster rollout restart ${deployment}`);
+      await kubectl(cluster, `-n quartermaster rollout status ${deployment} --timeout=120s`);
+    }
+    expect(await fieldsOf(cluster, `namespaces -l ${label}=privileged`, "metadata.name")).toBe(
+      "quartermaster-share-driver",
+    );
   });
 
   test("[subscription-injection/AC-A19] an edited Secret reaches the running pod by kubelet, without us", async () => {
@@ -287,41 +310,116 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     });
   });
 
-  test("[packaging/PK-20] [packaging/PK-21] without the release no webhook configuration is left, and definitions, plans, workloads and new pods are not affected", async () => {
-    const kept = async (): Promise<string> =>
-      await kubectl(
-        cluster,
-        "get crd,installplans,deployments,configmaps,secrets,bundles -A -l app.kubernetes.io/part-of!=quartermaster -o name",
-      );
-    const before = new Set((await kept()).split("\n").filter((name) => !name.includes("sh.helm.release")));
-    const startMs = performance.now();
-    runHelm(cluster, "uninstall quartermaster --namespace quartermaster --wait --timeout 60s");
-    process.stdout.write(`helm uninstall --wait: ${String(Math.round(performance.now() - startMs))} ms\n`);
-    const definitions = await kubectl(cluster, "get crd -l app.kubernetes.io/part-of=quartermaster -o name");
-    expect(definitions.trim().split("\n")).toHaveLength(11);
-    const after = new Set((await kept()).split("\n"));
-    expect([...before].filter((name) => !after.has(name))).toEqual([]);
-    expect(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).not.toContain(
-      "quartermaster",
+  test("[packaging/PK-18] with everything on, definitions, rendered objects and the release's Secret are small enough", async () => {
+    runHelm(cluster, `${withSubscription} --reuse-values ${others}`);
+    const rendered = Buffer.byteLength(
+      runHelm(cluster, "get manifest quartermaster --namespace quartermaster"),
     );
+    const definitions = z
+      .object({ items: z.array(z.unknown()) })
+      .parse(JSON.parse(await kubectl(cluster, `get ${ours} -o json`)));
+    const largest = Math.max(...definitions.items.map((each) => JSON.stringify(each).length));
+    const secrets = await fieldsOf(cluster, "secrets -n quartermaster -l owner=helm", "data.release");
+    const release = Math.max(...secrets.split(" ").map((each) => each.length));
+    process.stdout.write(
+      `largest CRD ${String(largest)}, rendered ${String(rendered)}, release Secret ${String(release)} bytes\n`,
+    );
+    expect(largest).toBeLessThanOrEqual(200_000);
+    expect(rendered).toBeLessThanOrEqual(1_000_000);
+    expect(release).toBeLessThanOrEqual(512 * 1024);
+  });
+
+  test("[packaging/PK-20] [packaging/PK-21] helm uninstall, while an operator pod is killed, keeps definitions, objects, workloads and volumes; no webhook configuration comes back", async () => {
+    await kubectl(cluster, "create namespace quartermaster-licenses");
+    const licenses = "--namespace=quartermaster-licenses";
+    await eventually(async () => await isApplied(cluster, sample("enterprise-license"), licenses));
+    await eventually(
+      async () => await isApplied(cluster, sample("opensearch-single"), "--namespace=greeting"),
+    );
+    // The engine's image is not on the node: its pods wait, its StatefulSet, Secrets and volume are there.
+    await eventually(
+      async (see) =>
+        see(await kubectl(cluster, "-n greeting get statefulsets,pvc -o name")).includes("claim/"),
+      { withinMs: 60_000 },
+    );
+    const before = new Set(
+      (await kept(cluster)).split("\n").filter((name) => !name.includes("sh.helm.release")),
+    );
+    const [pod = ""] = (
+      await fieldsOf(cluster, `pods -n quartermaster -l ${operatorPods}`, "metadata.name")
+    ).split(" ");
+    const killed = cluster.kubectl([
+      "-n",
+      "quartermaster",
+      "delete",
+      "pod",
+      pod,
+      "--force",
+      "--grace-period=0",
+    ]);
+    runHelm(cluster, "uninstall quartermaster --namespace quartermaster --wait --timeout 60s");
+    expect((await killed).code).toBe(0);
+    const definitions = await kubectl(cluster, `get ${ours} -o name`);
+    expect(definitions.trim().split("\n")).toHaveLength(11);
+    const after = new Set((await kept(cluster)).split("\n"));
+    expect([...before].filter((name) => !after.has(name))).toEqual([]);
+    expect([...before].join(" ")).toMatch(/statefulset[^]*persistentvolumeclaim[^]*enterpriselicense/);
     // The API server goes by a policy for a moment after it is deleted.
     await eventually(async () => (await dryRunPod(cluster)).includes("another"));
+    await kubectl(
+      cluster,
+      podNaming("bundle", "after").replace("--annotations", "--labels=a=b --annotations"),
+    );
+    await kubectl(cluster, "-n subscribed wait --for=condition=Ready pod/after --timeout=60s");
     expect(
       await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets/etc-pki-entitlement"),
     ).toContain("entitlement.pem");
+    expect(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).not.toContain(
+      "quartermaster",
+    );
+    expect(await fieldsOf(cluster, "pods -n quartermaster", "metadata.name")).toBe("");
   });
 
-  test("[packaging/PK-24] installed again, it takes every object up without a write to a managed object or a restart", async () => {
+  test("[packaging/PK-24] [packaging/PK-02] installed again, by Helm 3 and upgraded by Helm 4, it takes every object up without a write to a managed object or a restart", async () => {
     const managed =
       "get deployments,pods,configmaps -n greeting -o jsonpath={.items[*].metadata.resourceVersion}";
     const before = await kubectl(cluster, managed);
-    runHelm(cluster, installing);
+    runHelm(cluster, `${installing} ${others}`, 3);
     await eventually(async () => (await leader(cluster)) !== "");
     await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=60s");
-    await sleep(5_000);
+    runHelm(cluster, `${withSubscription} --reuse-values`);
+    await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"), {
+      withinMs: 60_000,
+    });
+    await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=60s");
     expect(await kubectl(cluster, managed)).toBe(before);
   });
 });
+
+/** Our definitions, as the chart labels them. */
+const ours = "crd -l app.kubernetes.io/part-of=quartermaster";
+const budgets = "poddisruptionbudgets -n quartermaster";
+const operatorPods = "app.kubernetes.io/name=quartermaster-operator";
+/** The domains that the guide's commands leave off. */
+const others = "--set domains.licensing.enabled=true --set domains.search.enabled=true";
+
+function sample(name: string): string {
+  return join(repository, `config/samples/${name}.yaml`);
+}
+
+/** Installs the sample plan in a namespace that opts in. */
+async function installSample(cluster: LocalCluster): Promise<void> {
+  await eventually(async () => await isApplied(cluster, sample("greeting")), { withinMs: 60_000 });
+  await kubectl(cluster, optIn.replace("<namespace>", "greeting"));
+  await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=120s");
+}
+
+/** Names of what an uninstall must keep. */
+async function kept(cluster: LocalCluster): Promise<string> {
+  const kinds =
+    "crd,installplans,bundles,enterpriselicenses,opensearchclusters.opensearch.org,deployments,statefulsets,persistentvolumeclaims,configmaps,secrets";
+  return await kubectl(cluster, `get ${kinds} -A -l app.kubernetes.io/part-of!=quartermaster -o name`);
+}
 
 const dryRun = "--dry-run=server -o json ";
 

@@ -74,7 +74,7 @@ function fullSet(rules: readonly RbacRule[], leader: string): string {
 }
 
 /** Whether a rule allows more than reading. */
-export function isWriting({ verbs }: RbacRule): boolean {
+function isWriting({ verbs }: RbacRule): boolean {
   return verbs.some((verb) => !["get", "list", "watch"].includes(verb));
 }
 

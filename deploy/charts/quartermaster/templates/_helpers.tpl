@@ -116,6 +116,7 @@ securityContext:
 - ports:
     {{- range .Values.networkPolicy.apiServer.ports }}
     - port: {{ . }}
+      protocol: TCP
     {{- end }}
   {{- with .Values.networkPolicy.apiServer.cidrs }}
   to:

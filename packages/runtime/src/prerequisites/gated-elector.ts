@@ -3,6 +3,7 @@ import { alwaysLeader, type LeaderElector } from "../leader/leader-elector.ts";
 import { deepEqual } from "../object/deep-equal.ts";
 import { nameOfKind } from "../object/kind.ts";
 import { type Log, silentLog } from "../reconcile/log.ts";
+import type { System, Timer } from "../system/system.ts";
 import { aborted } from "../system/termination.ts";
 import { type PrerequisiteState, type Prerequisites, prerequisiteState } from "./prerequisites.ts";
 
@@ -13,14 +14,19 @@ export interface GatedElectorOptions {
   readonly elector?: LeaderElector | undefined;
   /** The shared informers; read when the election begins. */
   readonly informers: () => Pick<InformerPool, "acquire">;
+  readonly system: System;
   readonly log?: Log | undefined;
 }
+
+const reportAfterMs = 1_000;
 
 /** An elector that takes part only while the prerequisites are met, and gives leadership back as soon as they are not. */
 export class GatedElector implements LeaderElector {
   readonly #options: GatedElectorOptions;
   readonly #elector: LeaderElector;
   #state: PrerequisiteState = { kind: "unknown" };
+  #reported: readonly string[] = [];
+  #reporting: Timer | undefined;
   /** Aborted when the state changes between met and not met. */
   #change = new AbortController();
 
@@ -63,10 +69,11 @@ export class GatedElector implements LeaderElector {
       if (this.isMet) await this.#elector.run(untilChange, onStart, onStop);
       else await aborted(untilChange);
     }
+    this.#reporting?.cancel();
   }
 
   #judge(watched: readonly InformerHandle[]): void {
-    const { prerequisites, log = silentLog } = this.#options;
+    const { prerequisites } = this.#options;
     const sources = prerequisites.requests.map(({ kind }, at) => {
       const handle = watched[at];
       return {
@@ -78,8 +85,20 @@ export class GatedElector implements LeaderElector {
     const before = this.#state;
     this.#state = prerequisiteState(sources, prerequisites.problemsIn);
     if (deepEqual(before, this.#state)) return;
-    for (const problem of this.problems) log.error("prerequisite is not met", { problem });
-    if (this.isMet && before.kind === "unmet") log.info("prerequisites are met");
+    this.#report();
     if (this.isMet !== (before.kind === "met")) this.#change.abort();
+  }
+
+  /** Objects are deleted and created one after the other: only what has lasted is logged. */
+  #report(): void {
+    const { system, log = silentLog } = this.#options;
+    this.#reporting?.cancel();
+    this.#reporting = system.setTimer(reportAfterMs, () => {
+      const { problems } = this;
+      if (deepEqual(problems, this.#reported)) return;
+      for (const problem of problems) log.error("prerequisite is not met", { problem });
+      if (this.isMet) log.info("prerequisites are met");
+      this.#reported = problems;
+    });
   }
 }

@@ -183,8 +183,7 @@ function electionFor(options: RunOptions, parts: ElectionOptions): ManagerElecti
   const { prerequisites } = options;
   const election = leaseElectionFor(options, parts);
   if (prerequisites === undefined || !rolesOf(options).includes("controllers")) return election;
-  const { log, informers } = parts;
-  const gate = new GatedElector({ prerequisites, elector: election.leaderElection, informers, log });
+  const gate = new GatedElector({ ...parts, prerequisites, elector: election.leaderElection });
   return { ...election, leaderElection: gate, gate };
 }
 

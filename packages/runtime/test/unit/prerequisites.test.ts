@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { GatedElector } from "../../src/prerequisites/gated-elector.ts";
 import { type PrerequisiteSource, prerequisiteState } from "../../src/prerequisites/prerequisites.ts";
 import type { ReadStore } from "../../src/store/object-store.ts";
+import { realSystem } from "../../src/system/real-system.ts";
 
 const store = { size: 0 } as ReadStore;
 const synced: PrerequisiteSource = { kind: "Crd", isForbidden: false, store };
@@ -29,6 +30,7 @@ describe("whether controllers may act", () => {
 test("an elector whose prerequisites are not known yet lets no write pass", () => {
   const gate = new GatedElector({
     prerequisites: { requests: [], problemsIn: () => [] },
+    system: realSystem(),
     informers: () => {
       throw new Error("not asked before the election");
     },

@@ -52,10 +52,10 @@ function policyTemplates(root: string): readonly GeneratedFile[] {
       const condition = file.endsWith("-author-record.yaml")
         ? '(include "quartermaster-api.recordsAuthors" .)'
         : ".Values.policies.enabled";
-      const body = escaped(content).replaceAll(
-        /^metadata:\n {2}name: .+\n/gm,
-        (text) => `${text}${apiLabels}`,
-      );
+      const body = escaped(content)
+        .replaceAll(/^metadata:\n {2}name: .+\n/gm, (text) => `${text}${apiLabels}`)
+        // A default that `kubectl apply` would take out of the list, and the server put in again.
+        .replaceAll(/^( {8})resources: .+\n/gm, (text, indent: string) => `${text}${indent}scope: "*"\n`);
       return {
         path: `${apiChartDirectory}/templates/policies/${file}`,
         content: `{{- if ${condition} }}\n${body}{{- end }}\n`,

@@ -11,9 +11,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{ .Values.operatorNamespace | default .Release.Namespace }}
 {{- end }}
 
-{{/* Not empty where policies record authors: MutatingAdmissionPolicy v1 is served since Kubernetes 1.36. */}}
+{{/* Not empty where policies record authors: MutatingAdmissionPolicy v1 is served since Kubernetes 1.36. The version decides, because
+without a cluster Helm knows the kinds of its own Kubernetes libraries. */}}
 {{- define "quartermaster-api.recordsAuthors" -}}
-{{- $isServed := .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" }}
+{{- $isServed := semverCompare ">=1.36.0-0" .Capabilities.KubeVersion.Version }}
 {{- $wanted := or (eq .Values.policies.authorRecord "Always") (and (eq .Values.policies.authorRecord "Auto") $isServed) }}
 {{- if and .Values.policies.enabled $wanted }}yes{{ end }}
 {{- end }}
