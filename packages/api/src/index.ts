@@ -11,7 +11,6 @@ export { planAnnotations } from "./install-plan/plan-annotations.ts";
 export { planPhases } from "./install-plan/install-plan-status.ts";
 export type { PlanPhase } from "./install-plan/install-plan-status.ts";
 export { kinds } from "./kinds.ts";
-export { apiVersionLabel, operatorNamespaceLabel, releaseVersion } from "./release.ts";
 export { resourceManifest } from "./install-plan/resource-manifest.ts";
 export type { ResourceManifest } from "./install-plan/resource-manifest.ts";
 export { share } from "./subscription/share.ts";

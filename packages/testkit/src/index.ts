@@ -24,6 +24,7 @@ export type { Identity, IdentityRequest, PolicyRule } from "./identity.ts";
 export { operatorProgram, startOperator } from "./operator-process.ts";
 export type { OperatorProcess, OperatorProcessOptions } from "./operator-process.ts";
 export {
+  ApiClient,
   debianPrograms,
   provideProgram,
   provideProgramImage,

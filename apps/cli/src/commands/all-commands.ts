@@ -1,6 +1,7 @@
 import type { Command } from "../command.ts";
 import { bundleExplainCommand } from "./bundle-explain.ts";
 import { bundleStatusCommand } from "./bundle-status.ts";
+import { completionCommand } from "./completion.ts";
 import { licenseExplainCommand } from "./license-explain.ts";
 import { licenseExportCommand } from "./license-export.ts";
 import { licenseImportCommand } from "./license-import.ts";
@@ -21,6 +22,7 @@ import { searchExplainCommand } from "./search-explain.ts";
 import { searchPlanCommand } from "./search-plan.ts";
 import { searchRestartCommand } from "./search-restart.ts";
 import { searchStatusCommand } from "./search-status.ts";
+import { uninstallCommand } from "./uninstall.ts";
 import { versionCommand } from "./version.ts";
 
 /** Every command, in the order of the help. */
@@ -47,5 +49,7 @@ export const allCommands: readonly Command[] = [
   licenseExplainCommand,
   licensePreviewCommand,
   licenseStatusCommand,
+  uninstallCommand,
+  completionCommand(() => allCommands),
   versionCommand,
 ];

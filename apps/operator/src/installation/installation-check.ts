@@ -5,11 +5,11 @@ import {
   installPlan,
   openSearchCluster,
   opsterOpenSearchCluster,
-  releaseVersion,
   resourceManifest,
   share,
 } from "@quartermaster/api";
 import { clusterLicense, enterpriseLicense, licenseAssociation } from "@quartermaster/api/licensing";
+import { releaseVersion } from "@quartermaster/api/release";
 import type { Prerequisites, ReadStore } from "@quartermaster/runtime";
 import {
   customResourceDefinitions,

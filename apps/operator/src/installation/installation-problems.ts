@@ -1,4 +1,4 @@
-import { apiVersionLabel, operatorNamespaceLabel } from "@quartermaster/api";
+import { apiVersionLabel, operatorNamespaceLabel } from "@quartermaster/api/release";
 import { compareDottedVersions } from "@quartermaster/runtime/versions";
 
 /** What the operator stands on, as the cluster has it. */

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { operatorNamespaceLabel } from "@quartermaster/api";
 import { generatedFiles, type GeneratedFile } from "@quartermaster/api/generate";
+import { operatorNamespaceLabel } from "@quartermaster/api/release";
 import { monitoringFiles } from "@quartermaster/search";
 
 import type { DomainName } from "../../settings.ts";
