@@ -132,6 +132,9 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     const finalizers = JSON.stringify({ metadata: { finalizers: null } });
     await kubectl(cluster, `-n greeting patch installplan greeting-1 --type=merge --patch=${finalizers}`);
     await kubectl(cluster, `delete ${ours} --timeout=120s`);
+    // A shell that sleeps does not hear that it should end.
+    await kubectl(cluster, "-n greeting delete deployment greeting");
+    await kubectl(cluster, "-n greeting delete pods --all --force --grace-period=0");
     await kubectl(cluster, "delete namespace greeting --timeout=120s");
     expect(await kubectl(cluster, `get ${ours} -o name`)).toBe("");
   });
