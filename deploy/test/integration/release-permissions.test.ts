@@ -1,9 +1,12 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+
 import { type LocalCluster, startLocalCluster } from "@quartermaster/testkit";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { helm } from "../../manifests/helm.ts";
 import { chart } from "../../manifests/render-chart.ts";
-import { kubectl, runHelm } from "../support/installed-cluster.ts";
+import { kubectl, repository, runHelm } from "../support/installed-cluster.ts";
 
 let cluster: LocalCluster;
 
@@ -62,6 +65,32 @@ test("[packaging/PK-32] with the limited profile the operator may not do what ma
   expect(await mayDo(account, requests)).toEqual(all(requests, "no"));
   expect(await mayDo(account, ["watch pods -A"])).toEqual({ "watch pods -A": "yes" });
 });
+
+/** Runs `qm doctor` as its user does. */
+function doctor(): { readonly status: number | null; readonly stdout: string } {
+  const program = join(repository, "apps/cli/src/main.ts");
+  const { status, stdout } = spawnSync(process.execPath, [program, "doctor"], {
+    encoding: "utf8",
+    env: { ...process.env, KUBECONFIG: cluster.kubeconfigPath },
+  });
+  return { status, stdout };
+}
+
+test("qm doctor names what is installed and what is missing", async () => {
+  const { status, stdout } = doctor();
+  expect(stdout).toContain(
+    "[ok] 10 definitions of release 0.0.0, served by the operator in namespace quartermaster",
+  );
+  expect(stdout).toContain("[ok] 22 admission policies");
+  // There are no nodes.
+  expect(stdout).toContain("[!] Deployment quartermaster/quartermaster-operator: 0 of 2 ready");
+  expect(stdout).toContain("domains install-plan; its log says why: kubectl -n quartermaster logs");
+  expect(status).toBe(3);
+  await kubectl(cluster, "delete validatingadmissionpolicybinding quartermaster-status");
+  expect(doctor().stdout).toContain("[!] policies without a binding have no effect: quartermaster-status;");
+  runHelm(cluster, `upgrade quartermaster ${chart} --namespace quartermaster`);
+  expect(doctor().stdout).toContain("[ok] 22 admission policies");
+}, 60_000);
 
 const namespaced = [
   "installplans.install.quartermaster.dev",

@@ -44,6 +44,11 @@ export async function ownObjects({ client }: Cluster, signal: AbortSignal): Prom
   return found;
 }
 
+/** Whether it is the name of a CRD of ours. Shares are not among them: users make none. */
+export function isOwnDefinition(name: string): boolean {
+  return ownKinds.some(({ kind }) => `${kind.plural}.${kind.group}` === name);
+}
+
 /** Where the objects of a resource are served. */
 export function kindOf({ resource }: Pick<OwnObject, "resource">): Kind {
   const found = ownKinds.find(({ kind }) => `${kind.plural}.${kind.group}` === resource);

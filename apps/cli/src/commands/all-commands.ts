@@ -2,6 +2,7 @@ import type { Command } from "../command.ts";
 import { bundleExplainCommand } from "./bundle-explain.ts";
 import { bundleStatusCommand } from "./bundle-status.ts";
 import { completionCommand } from "./completion.ts";
+import { doctorCommand } from "./doctor.ts";
 import { licenseExplainCommand } from "./license-explain.ts";
 import { licenseExportCommand } from "./license-export.ts";
 import { licenseImportCommand } from "./license-import.ts";
@@ -11,6 +12,7 @@ import { packCommand } from "./pack.ts";
 import { planApproveCommand } from "./plan-approve.ts";
 import { planDiffCommand } from "./plan-diff.ts";
 import { planExplainCommand } from "./plan-explain.ts";
+import { planListCommand } from "./plan-list.ts";
 import { planRestoreCommand } from "./plan-restore.ts";
 import { planRetryCommand } from "./plan-retry.ts";
 import { planRollbackCommand } from "./plan-rollback.ts";
@@ -37,6 +39,7 @@ export const allCommands: readonly Command[] = [
   planTrustCommand,
   planRestoreCommand,
   planValidateCommand,
+  planListCommand,
   bundleExplainCommand,
   bundleStatusCommand,
   searchStatusCommand,
@@ -49,6 +52,7 @@ export const allCommands: readonly Command[] = [
   licenseExplainCommand,
   licensePreviewCommand,
   licenseStatusCommand,
+  doctorCommand,
   uninstallCommand,
   completionCommand(() => allCommands),
   versionCommand,
