@@ -379,10 +379,14 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     expect(
       await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets/etc-pki-entitlement"),
     ).toContain("entitlement.pem");
+    // Replicas of the webhook respond until the API server has forgotten them.
+    await eventually(
+      async (see) => see(await fieldsOf(cluster, "pods -n quartermaster", "metadata.name")) === "",
+      { withinMs: 90_000 },
+    );
     expect(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).not.toContain(
       "quartermaster",
     );
-    expect(await fieldsOf(cluster, "pods -n quartermaster", "metadata.name")).toBe("");
   });
 
   test("[packaging/PK-24] [packaging/PK-02] installed again, by Helm 3 and upgraded by Helm 4, it takes every object up without a write to a managed object or a restart", async () => {

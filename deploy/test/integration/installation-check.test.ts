@@ -41,6 +41,23 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
+/** The chart of a later release, whose definitions have that release and one more field. */
+function newerApi(name: string): string {
+  const newChart = join(directory, name);
+  cpSync(join(import.meta.dirname, "../../..", apiChart), newChart, { recursive: true });
+  for (const plural of ["installplans", "resourcemanifests"]) {
+    const file = join(newChart, `templates/crds/install.quartermaster.dev_${plural}.yaml`);
+    const text = readFileSync(file, "utf8").replace("api-version: 0.0.0", "api-version: 0.1.0");
+    const field = "                futureNote:\n                  type: string\n";
+    const more = text.replace(
+      /^ {12}spec:\n(?: {14}.*\n)*? {14}properties:\n/m,
+      (found) => `${found}${field}`,
+    );
+    writeFileSync(file, more);
+  }
+  return newChart;
+}
+
 function runHelm(line: string): string {
   const { code, stdout, stderr } = helm(line.split(" "), { kubeconfigPath: cluster.kubeconfigPath });
   if (code !== 0) throw new Error(`helm ${line}: ${stderr}`);
@@ -120,14 +137,7 @@ test("[packaging/PK-16] an operator that is newer than the CRDs names them, writ
   expect(text).toContain("Run helm upgrade with version 0.1.0");
   await eventually(() => operator.output.includes("prerequisite is not met"));
 
-  const newChart = join(directory, "newer-api");
-  cpSync(join(import.meta.dirname, "../../..", apiChart), newChart, { recursive: true });
-  const crds = ["installplans", "resourcemanifests"];
-  for (const plural of crds) {
-    const file = join(newChart, `templates/crds/install.quartermaster.dev_${plural}.yaml`);
-    const before = readFileSync(file, "utf8");
-    writeFileSync(file, before.replace("api-version: 0.0.0", "api-version: 0.1.0"));
-  }
+  const newChart = newerApi("newer-api");
   expect(await writesSince(position)).toEqual([]);
   expect(await hasStatus("older-crds")).toBe(false);
   runHelm(`upgrade quartermaster-api ${newChart} --namespace quartermaster`);
@@ -247,3 +257,36 @@ test("[packaging/PK-04] with and without a cluster, and again, the same bytes ar
   const changing = /\b(?:now|ago|lookup|gen[A-Z]\w+|rand\w+|uuidv4|shuffle|htpasswd|bcrypt|getHostByName)\b/;
   expect(templates.filter((text) => changing.test(text))).toEqual([]);
 });
+
+test("[packaging/PK-14] a rollback of the operator keeps newer definitions, and a field that only they know survives writes of the older operator", async () => {
+  runHelm(`upgrade quartermaster-api ${newerApi("later-api")} --namespace quartermaster --reset-values`);
+  const release = `quartermaster ${chart} --namespace quartermaster --set api.enabled=false`;
+  runHelm(`install ${release}`);
+  runHelm(`upgrade ${release} --set replicas=3`);
+  runHelm("rollback quartermaster 1 --namespace quartermaster");
+  const crd =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/installplans.install.quartermaster.dev";
+  const { body } = await api.send({ path: crd });
+  expect(body).toContain('"quartermaster.dev/api-version":"0.1.0"');
+  expect(body).toContain('"futureNote"');
+  const { body: deployment } = await api.send({
+    path: "/apis/apps/v1/namespaces/quartermaster/deployments/quartermaster-operator",
+  });
+  expect(deployment).toContain('"replicas":2');
+
+  await makePlan("from-the-future");
+  const path = `${plans}/from-the-future`;
+  const merge = { method: "PATCH", contentType: "application/merge-patch+json" } as const;
+  // The new schema is served a moment after it is applied.
+  await eventually(async (see) => {
+    const changed = await api.send({ ...merge, path, body: { spec: { futureNote: "kept" } } });
+    return see(changed.body).includes('"futureNote":"kept"');
+  });
+  await using older = await start(inNamespace);
+  await isActedUpon("from-the-future");
+  await eventually(async (see) =>
+    see((await api.send({ path })).body).includes("install.quartermaster.dev/clean-up"),
+  );
+  expect((await api.send({ path })).body).toContain('"futureNote":"kept"');
+  expect((await readiness(older)).ok).toBe(true);
+}, 240_000);
