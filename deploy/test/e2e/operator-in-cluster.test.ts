@@ -170,7 +170,7 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await restoresGreeting(cluster);
   });
 
-  test("[packaging/PK-02] Helm 3 upgrades a release of Helm 4: with all permissions in place of the default ones it goes on", async () => {
+  test("[packaging/PK-02] Helm 3 upgrades a release of Helm 4: with all permissions in place of the default ones it continues", async () => {
     expect(await respondsAbout(cluster)).toBe(limited);
     runHelm(cluster, widening, 3);
     await eventually(async (see) => see(await respondsAbout(cluster)) === "yes yes yes yes yes");

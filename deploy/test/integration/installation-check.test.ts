@@ -95,7 +95,7 @@ async function complaint(operator: OperatorProcess): Promise<string> {
 /** A plan without an account: an operator that acts writes its status. */
 async function makePlan(name: string): Promise<void> {
   const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name } };
-  const spec = { serviceAccountName: "nobody", stages: [{ name: "only", resources: [{ manifest }] }] };
+  const spec = { serviceAccountName: "absent", stages: [{ name: "only", resources: [{ manifest }] }] };
   const head = { apiVersion: "install.quartermaster.dev/v1alpha1", kind: "InstallPlan", metadata: { name } };
   // For some seconds after a kind is served the admission policies do not know it.
   await eventually(
