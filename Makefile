@@ -1,7 +1,7 @@
 # Thin targets over the npm scripts; plain `make` lists them.
 # Node comes from npm as well: the scripts find it first on their PATH.
 .DEFAULT_GOAL := help
-.PHONY: help up down status test test-unit test-integration test-e2e check gen cases bench image mutants campaign clean
+.PHONY: help up down status test test-unit test-integration test-e2e check gen manifests cases bench image npm mutants campaign clean
 
 # npm writes this file at the end of each install.
 installed := node_modules/.package-lock.json
@@ -34,6 +34,9 @@ check: $(installed) ## check commit subjects, format, lint, dependency rule, typ
 gen: $(installed) ## write what follows from the schemas: CRDs and reference pages
 	@npm run --silent gen
 
+manifests: $(installed) ## render deploy/*.yaml from the charts; builds Helm the first time, which takes some minutes
+	@npm run --silent manifests
+
 cases: $(installed) ## show which acceptance cases the last test run met
 	@npm run --silent cases
 
@@ -42,6 +45,9 @@ bench: $(installed) ## run the benchmarks; ARGS=install-plan (or runtime, local-
 
 image: $(installed) ## write the operator's image as an OCI layout; ARGS="--output DIRECTORY" says where (default: dist/image), "--image share-driver" which
 	@npm run --silent image -- $(ARGS)
+
+npm: $(installed) ## write the npm package of qm to dist/npm
+	@npm run --silent npm -- $(ARGS)
 
 mutants: $(installed) ## make mistakes in the code one by one and show which test notices; ARGS="--only=boundary" or "--only=packages/search/src/restart" takes some, --sample=500 more, --listed those written by hand, --integration runs integration tests too
 	@npm run --silent mutants -- $(ARGS)

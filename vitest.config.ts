@@ -39,7 +39,11 @@ export default defineConfig({
       {
         test: {
           name: "integration",
-          include: ["packages/*/test/integration/**/*.test.ts", "apps/*/test/integration/**/*.test.ts"],
+          include: [
+            "packages/*/test/integration/**/*.test.ts",
+            "apps/*/test/integration/**/*.test.ts",
+            "deploy/test/integration/**/*.test.ts",
+          ],
           pool: "forks",
           // A process takes one file after the other: to start one and to import a domain takes a second of CPU time.
           isolate: false,

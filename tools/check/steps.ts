@@ -31,6 +31,11 @@ export const steps: readonly Step[] = [
   },
   { name: "generated files", script: "check:generated", remedy: "run `make gen` and commit what it wrote" },
   {
+    name: "manifests",
+    script: "check:manifests",
+    remedy: "run `make manifests`, which needs Go once to build Helm, and commit what it wrote",
+  },
+  {
     name: "dead code",
     script: "check:dead-code",
     remedy:

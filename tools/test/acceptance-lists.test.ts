@@ -17,6 +17,7 @@ const sizes = [
   { name: "install-plan", want: 137 },
   { name: "licensing", want: 104 },
   { name: "local-cluster", want: 25 },
+  { name: "packaging", want: 55 },
   { name: "runtime", want: 33 },
   { name: "search", want: 121 },
   { name: "security", want: 128 },

@@ -2,6 +2,7 @@ import { ApiError, classify, ConfigError } from "@quartermaster/runtime";
 
 import type { Command, CommandContext } from "./command.ts";
 import { allCommands } from "./commands/all-commands.ts";
+import { closestName } from "./commands/closest-name.ts";
 import { CliError, type ExitCode, exitCode, usageError } from "./errors.ts";
 import { parseInvocation } from "./input/invocation.ts";
 import { cleanLines } from "./output/clean-text.ts";
@@ -66,7 +67,19 @@ function noCommand(args: readonly string[]): string {
   if (group.length > 0)
     return `${args[0] ?? ""} requires a subcommand: ${group.map(({ name }) => name).join(", ")}`;
   if (args[0]?.startsWith("-") === true) return `${args[0]}: flags must follow the command; see qm help`;
-  return `unknown command ${args.slice(0, 2).join(" ")}; see qm help`;
+  const typed = args.slice(0, 2).join(" ");
+  const meant =
+    closestName(
+      typed,
+      allCommands.map(({ name }) => name),
+    ) ?? closestName(args[0] ?? "", oneWordNames());
+  return meant === undefined
+    ? `unknown command ${typed}; see qm help`
+    : `unknown command ${typed}; did you mean qm ${meant}?`;
+}
+
+function oneWordNames(): readonly string[] {
+  return allCommands.map(({ name }) => name).filter((name) => !name.includes(" "));
 }
 
 /** Commands whose first of two words it is. */

@@ -4,6 +4,7 @@ import {
   createLog,
   type Domain,
   type Log,
+  type Prerequisites,
   run,
   type RunOptions,
   type System,
@@ -12,6 +13,7 @@ import {
 
 import { allDomains } from "./all-domains.ts";
 import { SettingsError } from "./flag-table.ts";
+import { installationCheck } from "./installation/installation-check.ts";
 import { readLicensingConfig, readSubscriptionConfig } from "./read-config.ts";
 import type { Settings } from "./settings.ts";
 
@@ -32,6 +34,7 @@ export async function runOperator(
       userAgent: "quartermaster-operator",
       domains: domainsOf(settings),
       roles,
+      prerequisites: prerequisitesOf(settings, log),
       ...(webhook === undefined ? {} : { webhook: { ...webhook, ...callersOf(settings) } }),
       config: cluster,
       ...leaseOf(settings.replica),
@@ -46,7 +49,26 @@ export async function runOperator(
   }
 }
 
-/** Who is answered. Read once: the CA of the API server's client certificate seldom changes. */
+/** The warning comes with the first check, because a mistake in the flags is reported in one line. */
+function prerequisitesOf(settings: Settings, log: Log): Prerequisites {
+  const { watchNamespace, requirePolicies, replica } = settings;
+  const isClusterWide = watchNamespace === undefined;
+  const check = installationCheck({ ...settings, namespace: replica.leaseNamespace, isClusterWide });
+  let isWarned = requirePolicies;
+  return {
+    ...check,
+    problemsIn: (stores) => {
+      if (!isWarned)
+        log.warn(
+          "admission policies are not required: tenants may forge authors and statuses where they are missing",
+        );
+      isWarned = true;
+      return check.problemsIn(stores);
+    },
+  };
+}
+
+/** The CA of clients that are served. Read once: the CA of the API server's client certificate seldom changes. */
 function callersOf({ webhookClientCaPath: path }: Settings): Pick<WebhookOptions, "callerCaPem"> {
   if (path === undefined) return {};
   try {

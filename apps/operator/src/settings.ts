@@ -85,6 +85,11 @@ const flags = {
       "true or false: do nothing for plans and ClusterBundles whose author is not recorded",
       trueOrFalse,
     ),
+    requirePolicies: flagRow(
+      "require-policies",
+      "true or false: do nothing while admission policies of Quartermaster are missing in the cluster",
+      trueOrFalse,
+    ),
   },
   webhook: {
     service: flagRow(

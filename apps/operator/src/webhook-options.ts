@@ -3,6 +3,9 @@ import type { WebhookOptions } from "@quartermaster/runtime";
 import { SettingsError } from "./flag-table.ts";
 import type { WebhookFlags } from "./settings.ts";
 
+/** Role of the webhook's account. Webhook configurations belong to it: it is deleted with the installation, and namespaces may stay. */
+export const webhookClusterRole = "quartermaster-webhook";
+
 /** How the API server reaches the webhook and whom it trusts; undefined without an address. Throws SettingsError. */
 export function webhookOptions(flags: WebhookFlags): WebhookOptions | undefined {
   const certificates = certificatesOf(flags);
@@ -13,6 +16,7 @@ export function webhookOptions(flags: WebhookFlags): WebhookOptions | undefined 
   return {
     address,
     namespace,
+    clusterRole: webhookClusterRole,
     port,
     ...(host === undefined ? {} : { host }),
     ...certificates,

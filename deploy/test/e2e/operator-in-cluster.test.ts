@@ -10,38 +10,23 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 
 import { operatorImage, shareDriverImage, writeImage } from "../../image/program-images.ts";
-
-const repository = join(import.meta.dirname, "../../..");
-
-/** What docs/guides/in-a-cluster.md tells people to type, in its order. */
-const guide = readFileSync(join(repository, "docs/guides/in-a-cluster.md"), "utf8");
-const [installing = [], ...further] = guide.split("\n## ").map(commandsIn);
+import {
+  commandsIn,
+  fieldsOf,
+  isApplied,
+  kubectl,
+  repository,
+  runHelm,
+} from "../support/installed-cluster.ts";
 
 const index = z.object({ manifests: z.tuple([z.object({ digest: z.string() })]) });
 const manifest = z.object({ config: z.object({ digest: z.string() }) });
-
-function commandsIn(chapter: string): readonly string[] {
-  return [...chapter.matchAll(/^ *kubectl ((?:.*\\\n)*.*)$/gm)].map(([, line = ""]) =>
-    line.replaceAll(/\\\n */g, "").replaceAll("-f ", `-f ${repository}/`),
-  );
-}
 
 /** It names the digest of what the image holds; how that is compressed makes no difference to it. */
 function configOf(layout: string): string {
   const [{ digest }] = index.parse(JSON.parse(readFileSync(join(layout, "index.json"), "utf8"))).manifests;
   const blob = readFileSync(join(layout, "blobs", ...digest.split(":")), "utf8");
   return manifest.parse(JSON.parse(blob)).config.digest;
-}
-
-async function kubectl(cluster: LocalCluster, line: string): Promise<string> {
-  const { code, stdout, stderr } = await cluster.kubectl(line.split(" "));
-  if (code !== 0) throw new Error(`kubectl ${line}: ${stderr}`);
-  return stdout;
-}
-
-/** For some seconds after a kind is served the admission policies do not know it yet. */
-async function isApplied(cluster: LocalCluster, file: string): Promise<boolean> {
-  return (await cluster.kubectl(["apply", "--server-side", "-f", file])).code === 0;
 }
 
 async function leader(cluster: LocalCluster): Promise<string> {
@@ -70,8 +55,12 @@ async function respondsAbout(cluster: LocalCluster): Promise<string> {
   return responses.map(({ stdout }) => stdout.trim()).join(" ");
 }
 
-const [optIn = "", widen = "", ...webhook] = further.flat();
-const [installWebhook, removeWebhook] = [webhook.slice(0, 2), webhook.slice(2)];
+const [installing = "", withSubscription = ""] = commandsIn("With Helm", "helm");
+const [restricting = ""] = commandsIn("With Helm", "kubectl");
+const [applying = "", rollingOut = ""] = commandsIn("With one file", "kubectl");
+const [optIn = ""] = commandsIn("Let a namespace use plans", "kubectl");
+const [widening = ""] = commandsIn("All permissions at once", "helm");
+const [withoutWebhook = ""] = commandsIn("Give pods their subscriptions", "helm");
 const limited = "no no no no yes";
 
 const alwaysInject = "subscription.openshift.io/always-inject";
@@ -104,6 +93,52 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     rmSync(directory, { recursive: true, force: true });
   });
 
+  test("[packaging/PK-41] install.yaml applied once, without flags, installs a sample plan; again it changes nothing", async () => {
+    await kubectl(cluster, applying.replace("deploy/", `${repository}/deploy/`));
+    await kubectl(cluster, rollingOut);
+    await kubectl(cluster, "-n quartermaster rollout status deployment/quartermaster-webhook --timeout=120s");
+    await installSample(cluster);
+    const lines = (await kubectl(cluster, applying.replace("deploy/", `${repository}/deploy/`)))
+      .trim()
+      .split("\n");
+    expect(lines.length).toBeGreaterThan(80);
+    // kubectl says so of every PodDisruptionBudget: its selector is replaced as a whole.
+    const configured = lines.filter((line) => !line.endsWith(" unchanged"));
+    expect(configured.filter((line) => !line.startsWith("poddisruptionbudget.policy/"))).toEqual([]);
+    expect(await fieldsOf(cluster, budgets, "metadata.generation")).toBe("1 1");
+  });
+
+  test("[packaging/PK-25] deleting install.yaml deletes no definition and no workload", async () => {
+    const workload = "-n greeting get deployment,configmap,service -o jsonpath={.items[*].metadata.uid}";
+    const before = await kubectl(cluster, workload);
+    const { code, stderr } = await cluster.kubectl(
+      `delete -f ${repository}/deploy/install.yaml --timeout=120s`.split(" "),
+    );
+    expect(code).toBe(1);
+    expect(stderr.match(/kubectl annotate crd \S+ quartermaster.dev\/allow-deletion=true/g)).toHaveLength(11);
+    // What the deleted namespace took along is not found.
+    const errors = stderr.match(/^Error(?!.*\(NotFound\)).*/gm) ?? [];
+    expect(errors.filter((line) => !line.includes("denied request"))).toEqual([]);
+    const definitions = await kubectl(cluster, `get ${ours} -o name`);
+    expect(definitions.trim().split("\n")).toHaveLength(11);
+    expect(await kubectl(cluster, "-n greeting get installplan greeting-1 -o name")).toContain("greeting-1");
+    expect(await kubectl(cluster, workload)).toBe(before);
+    expect(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).not.toContain(
+      "quartermaster",
+    );
+  });
+
+  test("without its definitions and finalizers the cluster is as before", async () => {
+    const finalizers = JSON.stringify({ metadata: { finalizers: null } });
+    await kubectl(cluster, `-n greeting patch installplan greeting-1 --type=merge --patch=${finalizers}`);
+    await kubectl(cluster, `delete ${ours} --timeout=120s`);
+    // A shell that sleeps does not hear that it should end.
+    await kubectl(cluster, "-n greeting delete deployment greeting");
+    await kubectl(cluster, "-n greeting delete pods --all --force --grace-period=0");
+    await kubectl(cluster, "delete namespace greeting --timeout=120s");
+    expect(await kubectl(cluster, `get ${ours} -o name`)).toBe("");
+  });
+
   test("[local-cluster/LC-27] its image is the same whenever and by whomever it is made", () => {
     const other = join(directory, "two");
     execFileSync("sh", ["-c", `umask 077; TZ=Asia/Tokyo make --silent image ARGS="--output ${other}"`], {
@@ -113,8 +148,8 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   });
 
   test("[local-cluster/LC-27] its image imports, runs as non-root on a read-only file system and answers its probes", async () => {
-    expect(installing).toHaveLength(4);
-    for (const line of installing) await kubectl(cluster, line);
+    runHelm(cluster, installing);
+    await kubectl(cluster, restricting);
     const pods = async (field: string): Promise<string> =>
       await kubectl(cluster, `-n quartermaster get pods -o jsonpath={.items[*].${field}}`);
     expect(await pods("spec.securityContext.runAsNonRoot")).toBe("true true");
@@ -128,26 +163,22 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
 
   test("one of its replicas installs the sample, and the other continues when that one goes", async () => {
     await eventually(async () => (await leader(cluster)) !== "");
-    await eventually(async () => await isApplied(cluster, join(repository, "config/samples/greeting.yaml")), {
-      withinMs: 60_000,
-    });
-    await kubectl(cluster, optIn.replace("<namespace>", "greeting"));
-    await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=120s");
+    await installSample(cluster);
     const first = await leader(cluster);
     await kubectl(cluster, `-n quartermaster delete pod ${first}`);
     await eventually(async () => ![first, ""].includes(await leader(cluster)), { withinMs: 60_000 });
     await restoresGreeting(cluster);
   });
 
-  test("with all permissions in place of the default ones it continues", async () => {
+  test("[packaging/PK-02] Helm 3 upgrades a release of Helm 4: with all permissions in place of the default ones it continues", async () => {
     expect(await respondsAbout(cluster)).toBe(limited);
-    await kubectl(cluster, widen);
+    runHelm(cluster, widening, 3);
     await eventually(async (see) => see(await respondsAbout(cluster)) === "yes yes yes yes yes");
     await restoresGreeting(cluster);
   });
 
   test("[subscription-injection/AC-A2] its webhook gives a pod the files of a bundle, beside its token", async () => {
-    for (const line of installWebhook) await kubectl(cluster, line);
+    runHelm(cluster, withSubscription);
     await eventually(async () => await isApplied(cluster, subscriptions));
     // Until the API server has heard of the webhook, pods are admitted as they are.
     await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"));
@@ -159,6 +190,21 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
       "a certificate\nsubscribed",
     );
     expect(await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets")).toContain("redhat.repo");
+  });
+
+  test("[packaging/PK-38] the release's namespace enforces restricted and accepts every pod; only the share driver's is privileged", async () => {
+    const label = "pod-security.kubernetes.io/enforce";
+    expect(await fieldsOf(cluster, `namespaces -l ${label}=restricted`, "metadata.name")).toBe(
+      "quartermaster",
+    );
+    for (const name of ["operator", "webhook"]) {
+      const deployment = `deployment/quartermaster-${name}`;
+      await kubectl(cluster, `-n quartermaster rollout restart ${deployment}`);
+      await kubectl(cluster, `-n quartermaster rollout status ${deployment} --timeout=120s`);
+    }
+    expect(await fieldsOf(cluster, `namespaces -l ${label}=privileged`, "metadata.name")).toBe(
+      "quartermaster-share-driver",
+    );
   });
 
   test("[subscription-injection/AC-A19] an edited Secret reaches the running pod by kubelet, without us", async () => {
@@ -175,7 +221,6 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
   });
 
   test("[subscription-injection/AC-H3] a pod reads the entitlement and the repository of a ClusterBundle, and its token", async () => {
-    await kubectl(cluster, `apply --server-side -f ${repository}/deploy/share-driver.yaml`);
     const rollout = "rollout status daemonset/quartermaster-share-driver --timeout=120s";
     await kubectl(cluster, `-n quartermaster-share-driver ${rollout}`);
     await kubectl(cluster, `apply --server-side -f ${clusterSubscriptions}`);
@@ -250,20 +295,142 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     await kubectl(cluster, `-n subscribed label bundle subscription ${alwaysInject}-`);
   });
 
-  test("[subscription-injection/AC-F24] removed in the documented order, it stands in no one's way", async () => {
-    expect(removeWebhook).toHaveLength(4);
-    for (const line of removeWebhook) await kubectl(cluster, line);
-    // The API server goes by a policy and a webhook for a moment after they no longer exist.
-    const admitted = await eventually(async (see) => {
-      const pod = see(await dryRunPod(cluster));
-      return pod.includes("bundle-generations") ? undefined : pod;
+  test("[subscription-injection/AC-F24] [packaging/PK-09] with the domain off no webhook configuration is left, pods that name no bundle start and others are refused", async () => {
+    runHelm(cluster, withoutWebhook);
+    await eventually(
+      async (see) =>
+        !see(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).includes("quartermaster"),
+      { withinMs: 30_000 },
+    );
+    await kubectl(cluster, "-n subscribed run plain --image=quartermaster.local/busybox:1 --dry-run=server");
+    await eventually(async (see) => {
+      const { code, stderr } = see(await cluster.kubectl(podNaming("bundle", "another", dryRun).split(" ")));
+      return code !== 0 && stderr.includes("the webhook did not act");
     });
-    expect(admitted).toContain("another");
+    runHelm(cluster, withSubscription);
+    await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"), {
+      withinMs: 60_000,
+    });
+  });
+
+  test("[packaging/PK-18] with everything on, definitions, rendered objects and the release's Secret are small enough", async () => {
+    runHelm(cluster, `${withSubscription} --reuse-values ${others}`);
+    const rendered = Buffer.byteLength(
+      runHelm(cluster, "get manifest quartermaster --namespace quartermaster"),
+    );
+    const definitions = z
+      .object({ items: z.array(z.unknown()) })
+      .parse(JSON.parse(await kubectl(cluster, `get ${ours} -o json`)));
+    const largest = Math.max(...definitions.items.map((each) => JSON.stringify(each).length));
+    const secrets = await fieldsOf(cluster, "secrets -n quartermaster -l owner=helm", "data.release");
+    const release = Math.max(...secrets.split(" ").map((each) => each.length));
+    process.stdout.write(
+      `largest CRD ${String(largest)}, rendered ${String(rendered)}, release Secret ${String(release)} bytes\n`,
+    );
+    expect(largest).toBeLessThanOrEqual(200_000);
+    expect(rendered).toBeLessThanOrEqual(1_000_000);
+    expect(release).toBeLessThanOrEqual(512 * 1024);
+  });
+
+  test("[packaging/PK-20] [packaging/PK-21] helm uninstall, while an operator pod is killed, keeps definitions, objects, workloads and volumes; no webhook configuration comes back", async () => {
+    for (const name of ["quartermaster-licenses", "searching"])
+      await kubectl(cluster, `create namespace ${name}`);
+    const licenses = "--namespace=quartermaster-licenses";
+    await eventually(async () => await isApplied(cluster, sample("enterprise-license"), licenses));
+    await eventually(
+      async () => await isApplied(cluster, sample("opensearch-single"), "--namespace=searching"),
+    );
+    // The engine's image is not on the node: its pods wait, its StatefulSet, Secrets and volume are there.
+    await eventually(
+      async (see) =>
+        see(await kubectl(cluster, "-n searching get statefulsets,pvc -o name")).includes("claim/"),
+      { withinMs: 60_000 },
+    );
+    const before = new Set(
+      (await kept(cluster)).split("\n").filter((name) => !name.includes("sh.helm.release")),
+    );
+    const [pod = ""] = (
+      await fieldsOf(cluster, `pods -n quartermaster -l ${operatorPods}`, "metadata.name")
+    ).split(" ");
+    const killed = cluster.kubectl([
+      "-n",
+      "quartermaster",
+      "delete",
+      "pod",
+      pod,
+      "--force",
+      "--grace-period=0",
+    ]);
+    runHelm(cluster, "uninstall quartermaster --namespace quartermaster --wait --timeout 60s");
+    expect((await killed).code).toBe(0);
+    const definitions = await kubectl(cluster, `get ${ours} -o name`);
+    expect(definitions.trim().split("\n")).toHaveLength(11);
+    const after = new Set((await kept(cluster)).split("\n"));
+    expect([...before].filter((name) => !after.has(name))).toEqual([]);
+    for (const kind of ["statefulset.apps/trial", "persistentvolumeclaim/", "enterpriselicense.", "secret/"])
+      expect([...before].join(" ")).toContain(kind);
+    // The API server goes by a policy for a moment after it is deleted.
+    await eventually(async () => (await dryRunPod(cluster)).includes("another"));
+    await kubectl(
+      cluster,
+      podNaming("bundle", "after").replace("--annotations", "--labels=a=b --annotations"),
+    );
+    await kubectl(cluster, "-n subscribed wait --for=condition=Ready pod/after --timeout=60s");
     expect(
       await kubectl(cluster, "-n subscribed exec reader -- ls /run/secrets/etc-pki-entitlement"),
     ).toContain("entitlement.pem");
+    // Replicas of the webhook respond until the API server has forgotten them.
+    await eventually(
+      async (see) => see(await fieldsOf(cluster, "pods -n quartermaster", "metadata.name")) === "",
+      { withinMs: 90_000 },
+    );
+    expect(await kubectl(cluster, "get mutatingwebhookconfigurations -o name")).not.toContain(
+      "quartermaster",
+    );
+  });
+
+  test("[packaging/PK-24] [packaging/PK-02] installed again, by Helm 3 and upgraded by Helm 4, it takes every object up without a write to a managed object or a restart", async () => {
+    const managed =
+      "get deployments,pods,configmaps -n greeting -o jsonpath={.items[*].metadata.resourceVersion}";
+    const before = await kubectl(cluster, managed);
+    runHelm(cluster, `${installing} ${others}`, 3);
+    await eventually(async () => (await leader(cluster)) !== "");
+    await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=60s");
+    runHelm(cluster, `${withSubscription} --reuse-values`);
+    await eventually(async () => (await dryRunPod(cluster)).includes("bundle-generations"), {
+      withinMs: 60_000,
+    });
+    await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=60s");
+    expect(await kubectl(cluster, managed)).toBe(before);
   });
 });
+
+/** Our definitions, as the chart labels them. */
+const ours = "crd -l app.kubernetes.io/part-of=quartermaster";
+const budgets = "poddisruptionbudgets -n quartermaster";
+const operatorPods = "app.kubernetes.io/name=quartermaster-operator";
+/** The domains that the guide's commands leave off. */
+const others = "--set domains.licensing.enabled=true --set domains.search.enabled=true";
+
+function sample(name: string): string {
+  return join(repository, `config/samples/${name}.yaml`);
+}
+
+/** Installs the sample plan in a namespace that opts in. */
+async function installSample(cluster: LocalCluster): Promise<void> {
+  await eventually(async () => await isApplied(cluster, sample("greeting")), { withinMs: 60_000 });
+  await kubectl(cluster, optIn.replace("<namespace>", "greeting"));
+  await kubectl(cluster, "-n greeting wait --for=condition=Ready installplan/greeting-1 --timeout=120s");
+}
+
+/** Names of what an uninstall must keep. */
+async function kept(cluster: LocalCluster): Promise<string> {
+  const kinds =
+    "crd,installplans,bundles,enterpriselicenses,opensearchclusters.opensearch.org,deployments,statefulsets,persistentvolumeclaims,configmaps,secrets";
+  return await kubectl(cluster, `get ${kinds} -A -l app.kubernetes.io/part-of!=quartermaster -o name`);
+}
+
+const dryRun = "--dry-run=server -o json ";
 
 async function webhookPods(cluster: LocalCluster): Promise<readonly string[]> {
   const selector = "-l app.kubernetes.io/name=quartermaster-webhook";
@@ -273,7 +440,7 @@ async function webhookPods(cluster: LocalCluster): Promise<readonly string[]> {
 
 /** A pod as the API server would admit it. Throws when it is refused. */
 async function dryRunPod(cluster: LocalCluster): Promise<string> {
-  return await kubectl(cluster, podNaming("bundle", "another", "--dry-run=server -o json "));
+  return await kubectl(cluster, podNaming("bundle", "another", dryRun));
 }
 
 /** Requests pods at that rate until the signal aborts, whether or not earlier ones were answered; gives how each request ended. */

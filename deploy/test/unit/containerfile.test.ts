@@ -9,7 +9,7 @@ import { operatorImage, searchExporterImage, shareDriverImage } from "../../imag
 const deploy = join(import.meta.dirname, "../..");
 
 describe.each([
-  { image: operatorImage, containerfile: "Containerfile", manifest: "operator.yaml", flags: "" },
+  { image: operatorImage, containerfile: "Containerfile", manifest: "install.yaml", flags: "" },
   {
     image: shareDriverImage,
     containerfile: "share-driver.Containerfile",

@@ -147,6 +147,7 @@ export type {
   WebhookServing,
   WebhookStores,
 } from "./run/domain.ts";
+export type { Prerequisites } from "./prerequisites/prerequisites.ts";
 export { ownPermissions } from "./run/own-permissions.ts";
 export type { OwnPermission } from "./run/own-permissions.ts";
 export { run } from "./run/run.ts";

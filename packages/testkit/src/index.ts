@@ -22,9 +22,10 @@ export { eventually } from "./eventually.ts";
 export type { EventuallyOptions } from "./eventually.ts";
 export { makeIdentity } from "./identity.ts";
 export type { Identity, IdentityRequest, PolicyRule } from "./identity.ts";
-export { startOperator } from "./operator-process.ts";
-export type { OperatorProcess } from "./operator-process.ts";
+export { operatorProgram, startOperator } from "./operator-process.ts";
+export type { OperatorProcess, OperatorProcessOptions } from "./operator-process.ts";
 export {
+  ApiClient,
   debianPrograms,
   provideProgram,
   provideProgramImage,

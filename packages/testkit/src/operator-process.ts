@@ -27,11 +27,24 @@ export interface OperatorProcess extends AsyncDisposable {
   ended(): Promise<void>;
 }
 
-/** Starts the operator program against an API server, or a proxy in front of one. Variables of `env` are added to ours. */
+/** File of the operator as its image has it, made once for each run of the integration level. */
+export function operatorProgram(): string {
+  return inject("operatorProgram");
+}
+
+/** How the operator is started. */
+export interface OperatorProcessOptions {
+  /** Variables that are added to ours. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** File with another program (default: the operator as its image has it). */
+  readonly program?: string;
+}
+
+/** Starts the operator program against an API server, or a proxy in front of one. */
 export async function startOperator(
   access: Access,
   flags: readonly string[],
-  { env = {} }: { readonly env?: Readonly<Record<string, string>> } = {},
+  { env = {}, program = operatorProgram() }: OperatorProcessOptions = {},
 ): Promise<OperatorProcess> {
   const directory = await mkdtemp(path.join(tmpdir(), "qm-operator-"));
   const kubeconfigPath = path.join(directory, "kubeconfig");
@@ -41,7 +54,7 @@ export async function startOperator(
     [
       "--max-semi-space-size=4",
       "--max-old-space-size=256",
-      inject("operatorProgram"),
+      program,
       "--kubeconfig",
       kubeconfigPath,
       "--metrics-port",

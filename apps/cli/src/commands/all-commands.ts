@@ -1,6 +1,8 @@
 import type { Command } from "../command.ts";
 import { bundleExplainCommand } from "./bundle-explain.ts";
 import { bundleStatusCommand } from "./bundle-status.ts";
+import { completionCommand } from "./completion.ts";
+import { doctorCommand } from "./doctor.ts";
 import { licenseExplainCommand } from "./license-explain.ts";
 import { licenseExportCommand } from "./license-export.ts";
 import { licenseImportCommand } from "./license-import.ts";
@@ -10,6 +12,7 @@ import { packCommand } from "./pack.ts";
 import { planApproveCommand } from "./plan-approve.ts";
 import { planDiffCommand } from "./plan-diff.ts";
 import { planExplainCommand } from "./plan-explain.ts";
+import { planListCommand } from "./plan-list.ts";
 import { planRbacCommand } from "./plan-rbac.ts";
 import { planRestoreCommand } from "./plan-restore.ts";
 import { planRetryCommand } from "./plan-retry.ts";
@@ -22,6 +25,7 @@ import { searchExplainCommand } from "./search-explain.ts";
 import { searchPlanCommand } from "./search-plan.ts";
 import { searchRestartCommand } from "./search-restart.ts";
 import { searchStatusCommand } from "./search-status.ts";
+import { uninstallCommand } from "./uninstall.ts";
 import { versionCommand } from "./version.ts";
 
 /** Every command, in the order of the help. */
@@ -37,6 +41,7 @@ export const allCommands: readonly Command[] = [
   planRestoreCommand,
   planValidateCommand,
   planRbacCommand,
+  planListCommand,
   bundleExplainCommand,
   bundleStatusCommand,
   searchStatusCommand,
@@ -49,5 +54,8 @@ export const allCommands: readonly Command[] = [
   licenseExplainCommand,
   licensePreviewCommand,
   licenseStatusCommand,
+  doctorCommand,
+  uninstallCommand,
+  completionCommand(() => allCommands),
   versionCommand,
 ];

@@ -68,7 +68,7 @@ function stateOf(kind: string, { metadata, status }: Bundle | ClusterBundle): Bu
 }
 
 const noStatus =
-  "No operator has reported on it. Check that the domain subscription runs and has its permissions: kubectl -n quartermaster get pods, docs/guides/in-a-cluster.md.";
+  "No operator has reported on it. Check that the domain subscription runs and has its permissions: kubectl -n quartermaster get pods, docs/guides/install.md.";
 
 function textOf({ kind, name, isReady, problems }: BundleState): string {
   const lines = problems.map(({ type, reason, message }) => `  ${type}: ${reason}: ${message}`);

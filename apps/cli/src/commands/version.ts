@@ -1,5 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { releaseVersion } from "@quartermaster/api/release";
 
 import type { Command } from "../command.ts";
 import { exitCode } from "../errors.ts";
@@ -12,9 +11,7 @@ export const versionCommand: Command = {
   operands: "",
   options: {},
   run: async ({ format }, { terminal }) => {
-    const text = await readFile(join(import.meta.dirname, "../../package.json"), "utf8");
-    const version = /"version": "(?<version>[^"]+)"/.exec(text)?.groups?.["version"] ?? "unknown";
-    print(terminal, format, { data: { version }, text: `qm ${version}` });
-    return exitCode.ok;
+    print(terminal, format, { data: { version: releaseVersion }, text: `qm ${releaseVersion}` });
+    return await Promise.resolve(exitCode.ok);
   },
 };

@@ -147,14 +147,10 @@ const uninstall: readonly Step[] = [
     line: `kubectl delete clusterbundles.subscription.openshift.io,bundles.subscription.openshift.io ${everywhere} --timeout=120s`,
   },
   { line: `kubectl delete ${licenseKinds} ${everywhere} --timeout=120s` },
-  { line: "kubectl delete --ignore-not-found -f deploy/operator.yaml" },
   {
-    line: "kubectl -n quartermaster wait --for=delete pod --selector=app.kubernetes.io/name=quartermaster-operator --timeout=120s",
+    line: "kubectl delete --ignore-not-found -f deploy/install.yaml --selector=app.kubernetes.io/component!=api --timeout=120s",
+    says: /"quartermaster-subscription-auto" deleted/,
   },
-  {
-    line: "kubectl delete mutatingwebhookconfigurations quartermaster-subscription quartermaster-subscription-auto --ignore-not-found",
-  },
-  { line: "kubectl delete --ignore-not-found -f deploy/webhook.yaml" },
   {
     line: "kubectl delete crd installplans.install.quartermaster.dev",
     code: 1,

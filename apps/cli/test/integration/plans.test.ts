@@ -423,3 +423,39 @@ test("the program itself runs, without colours in a pipe", async () => {
   expect(code).toBe(0);
   expect(out).toBe(`InstallPlan ${namespace.name}/piped  Installed\n  config  1/1 ready\n`);
 });
+
+test("plans are listed with phase and what they replace, of one namespace or of all", async () => {
+  await using own = await makeNamespace(cluster.api, "cli-list");
+  const env = { KUBECONFIG: cluster.kubeconfigPath };
+  const list = async (...flags: readonly string[]): Promise<Output> =>
+    await type(["plan", "list", ...flags], { env });
+  expect((await list("-n", own.name)).out).toBe("no plans found");
+  const stages = [{ name: "only", resources: [{ manifest: aConfigMap("listed") }] }];
+  for (const [name, more] of [
+    ["web-1", {}],
+    ["web-2", { replaces: { plans: [{ name: "web-1" }] } }],
+  ] as const) {
+    const spec = { serviceAccountName: "installer", stages, ...more };
+    const body = {
+      apiVersion: "install.quartermaster.dev/v1alpha1",
+      kind: "InstallPlan",
+      metadata: { name },
+      spec,
+    };
+    const path = planPath(own.name, name).replace(`/${name}`, "");
+    expect((await cluster.api.send({ method: "POST", path, body })).status).toBe(201);
+  }
+  await writeStatus(cluster, planPath(own.name, "web-1"), { phase: "Installed" });
+  const { code, out } = await list("-n", own.name);
+  expect(code).toBe(0);
+  expect(out.split("\n").map((line) => line.split(/ {2,}/))).toEqual([
+    ["NAME", "PHASE", "READY", "REPLACES", "MESSAGE"],
+    ["web-1", "Installed", "no"],
+    ["web-2", "not observed yet", "no", "web-1"],
+  ]);
+  expect((await list("-A")).out).toMatch(new RegExp(`^NAMESPACE [^]*^${own.name} +web-2 `, "m"));
+  expect(JSON.parse((await list("-n", own.name, "-o", "json")).out)).toMatchObject([
+    { name: "web-1" },
+    { replaces: ["web-1"] },
+  ]);
+});

@@ -33,6 +33,21 @@ function aConfigMap(name: string): string {
 describe("a command line that is wrong", () => {
   test.each([
     { name: "unknown command", given: ["dance"], want: "unknown command dance; see qm help" },
+    {
+      name: "a slip",
+      given: ["plan", "stauts"],
+      want: "unknown command plan stauts; did you mean qm plan status?",
+    },
+    {
+      name: "a slip with operands",
+      given: ["paln", "diff", "web"],
+      want: "unknown command paln diff; did you mean qm plan diff?",
+    },
+    {
+      name: "a slip of one word",
+      given: ["pakc", "-"],
+      want: "unknown command pakc -; did you mean qm pack?",
+    },
     { name: "half a command", given: ["plan"], want: "plan requires a subcommand: plan diff, plan status" },
     {
       name: "an option before the command",

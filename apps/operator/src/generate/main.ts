@@ -7,16 +7,27 @@ import { monitoringFiles } from "@quartermaster/search";
 
 import { allDomains } from "../all-domains.ts";
 import { settingsTable } from "../settings.ts";
+import { chartFiles } from "./chart/chart-files.ts";
+import { rbacTemplates } from "./chart/rbac-templates.ts";
 import { permissionFiles } from "./permission-files.ts";
 
 /** `main.ts` writes the generated files; `main.ts --check` only says which are stale, and fails when one is. */
 const root = join(import.meta.dirname, "../../../..");
 const isCheck = process.argv.includes("--check");
-const domains = Object.values(allDomains({ requireAuthor: true }));
+const byName = allDomains({ requireAuthor: true });
+const domains = Object.values(byName);
 const phases = { path: "docs/reference/plan-phases.md", content: phasePage() };
 const operatorPage = "docs/reference/operator.md";
 const flags = { path: operatorPage, content: withFlags(readIfThere(join(root, operatorPage)) ?? "") };
-const files = [...generatedFiles(), ...permissionFiles(domains), ...monitoringFiles(), phases, flags];
+const files = [
+  ...generatedFiles(),
+  ...permissionFiles(domains),
+  ...monitoringFiles(),
+  ...chartFiles(root),
+  ...rbacTemplates(byName),
+  phases,
+  flags,
+];
 const stale = files.filter(({ path, content }) => readIfThere(join(root, path)) !== content);
 
 for (const { path, content } of isCheck ? [] : stale) {

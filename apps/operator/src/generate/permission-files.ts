@@ -8,6 +8,8 @@ import {
   ownPermissions,
 } from "@quartermaster/runtime";
 
+import { installationPermissions } from "../installation/installation-permissions.ts";
+import { webhookClusterRole } from "../webhook-options.ts";
 import { bindingText, commentLines, type RbacRule, rbacText } from "./rbac-text.ts";
 
 /** The operator as it is deployed. */
@@ -20,7 +22,14 @@ const operator = { name: "quartermaster", namespace: "quartermaster" } as const;
 export function permissionFiles(domains: readonly Domain[]): readonly GeneratedFile[] {
   const hasWebhooks = domains.some((domain) => "webhooks" in domain);
   const configurations = domains.flatMap((domain) => domain.webhookConfigurations ?? []);
-  const own = ownPermissions({ ...operator, configurations: hasWebhooks ? configurations : undefined });
+  const own = [
+    ...ownPermissions({
+      ...operator,
+      configurations: hasWebhooks ? configurations : undefined,
+      clusterRole: webhookClusterRole,
+    }),
+    ...installationPermissions,
+  ];
   const rulesOf = (role: OperatorRole): readonly DomainRule[] => [
     ...domains
       .flatMap(({ permissions }) => permissions)
@@ -51,8 +60,10 @@ function namespaced(own: readonly OwnPermission[], role: OperatorRole): readonly
 
 /** The set that reads everything: rules that only read are part of its first one. */
 function fullSet(rules: readonly RbacRule[], leader: string): string {
-  const writing = rules.filter(({ verbs }) => verbs.some((verb) => !readingVerbs.has(verb)));
-  const role = rbacText({ name: "quartermaster-operator", rules: [...everything, ...writing] });
+  const role = rbacText({
+    name: "quartermaster-operator",
+    rules: [...everything, ...rules.filter(isWriting)],
+  });
   return documents(
     [
       "What the operator itself may do. Everything that a plan installs is written with the permissions of the plan's own account.",
@@ -60,6 +71,11 @@ function fullSet(rules: readonly RbacRule[], leader: string): string {
     ],
     [role, leader],
   );
+}
+
+/** Whether a rule allows more than reading. */
+function isWriting({ verbs }: RbacRule): boolean {
+  return verbs.some((verb) => !["get", "list", "watch"].includes(verb));
 }
 
 function limitedSet(rules: readonly DomainRule[], leader: string): string {
@@ -70,7 +86,7 @@ function limitedSet(rules: readonly DomainRule[], leader: string): string {
   });
   return documents(
     [
-      "What the operator may do: it reads named kinds and acts as accounts of namespaces that opt in. The alternative that reads everything and acts as every account, ../rbac/operator.yaml, has the same names, so that the one takes the other's place. How: docs/guides/in-a-cluster.md.",
+      "What the operator may do: it reads named kinds and acts as accounts of namespaces that opt in. The alternative that reads everything and acts as every account, ../rbac/operator.yaml, has the same names, so that the one takes the other's place. How: docs/guides/install.md.",
       "The sum of all ClusterRoles with the label: those below, and one of yours for each custom kind that plans hold.",
     ],
     [aggregate, own, leader],
@@ -115,7 +131,7 @@ function emptyConfigurations(configurations: readonly ConfigurationName[]): stri
   const owner = `${operator.namespace}.${operator.name}`;
   return documents(
     [
-      "Webhook configurations of the operator, which fills them in: it may update these and create none. Delete them before the operator's webhook goes: docs/guides/in-a-cluster.md.",
+      "Webhook configurations of the operator, which fills them in: it may update these and create none. Delete them before the operator's webhook goes: docs/guides/install.md.",
     ],
     configurations.map(({ kind, name }) =>
       [
@@ -131,9 +147,8 @@ function emptyConfigurations(configurations: readonly ConfigurationName[]): stri
   );
 }
 
-const readingVerbs: ReadonlySet<string> = new Set(["get", "list", "watch"]);
-
-const everything: readonly RbacRule[] = [
+/** Rules of the set that reads everything. */
+export const everything: readonly RbacRule[] = [
   {
     reason:
       'Any kind can be part of a plan, those that it brings itself too: objects are watched for drift and health. Nothing is written, but subresources such as nodes/proxy and pods/exec are part of "*", and RBAC cannot leave them out.',
@@ -150,7 +165,8 @@ const everything: readonly RbacRule[] = [
   },
 ];
 
-const aggregateLabel = "install.quartermaster.dev/aggregate-to-operator";
+/** ClusterRoles with this label add up to the limited permissions of the operator. */
+export const aggregateLabel = "install.quartermaster.dev/aggregate-to-operator";
 
 const aggregate = `apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

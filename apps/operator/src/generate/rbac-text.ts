@@ -81,7 +81,8 @@ function labelLines(labels: Readonly<Record<string, string>>): readonly string[]
   return lines.length === 0 ? [] : ["  labels:", ...lines];
 }
 
-function ruleLines(rule: RbacRule): readonly string[] {
+/** A rule below its reason, as lines of YAML. */
+export function ruleLines(rule: RbacRule): readonly string[] {
   const { reason, apiGroups, resources, resourceNames, verbs } = rule;
   return [
     ...commentLines(reason, "  "),

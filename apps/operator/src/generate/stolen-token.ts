@@ -66,6 +66,8 @@ const table: Readonly<Record<string, Gains>> = {
     special: "may forge the status of bundles, and grant their use to others",
   },
   customresourcedefinitions: { read: "sees which kinds are served" },
+  validatingadmissionpolicies: { read: "sees which policies guard the cluster" },
+  validatingadmissionpolicybindings: { read: "sees which policies guard the cluster" },
   csinodes: { read: "sees the names of nodes and their drivers" },
   consoleyamlsamples: { read: "sees samples of the console", write: "changes samples that users copy" },
   configmaps: {
@@ -90,6 +92,7 @@ const table: Readonly<Record<string, Gains>> = {
     write: "binds Roles that grant no more than this account has",
   },
   clusterroles: {
+    named: { read: "sees what the webhook may do" },
     read: "sees who may do what",
     write: "grants others what this account may do itself, and no more",
   },

@@ -76,6 +76,12 @@ test("each rule of a domain stands below its reason", () => {
   );
 });
 
+/** What the check of the installation reads. */
+const installation = [
+  "customresourcedefinitions list watch",
+  "validatingadmissionpolicies validatingadmissionpolicybindings list watch",
+];
+
 test("the set that reads everything leaves out rules that only read", () => {
   expect(rolesIn(contentOf([plain], "config/rbac/operator.yaml"))).toEqual({
     "ClusterRole quartermaster-operator": [
@@ -91,6 +97,7 @@ test("the set that reads everything leaves out rules that only read", () => {
       "bundles get watch",
       "bundles/status patch",
       "events create patch",
+      ...installation,
     ],
     "Role quartermaster-leader": ["leases get create update"],
   });
@@ -119,7 +126,8 @@ test("the webhook's account has what its role needs and nothing of the controlle
     "pods get",
     "events create patch",
     "mutatingwebhookconfigurations (inject) get list watch update",
-    "namespaces (quartermaster) get",
+    "clusterroles (quartermaster-webhook) get",
+    ...installation,
   ]);
   expect(controllers["Role quartermaster-leader"]).toEqual([
     "leases get create update",

@@ -65,9 +65,7 @@ test("the permissions per namespace are given to the account that the operator h
   const accounts = read("config/rbac/account.yaml");
   const [, name = "", namespace = ""] =
     /kind: ServiceAccount\nmetadata:\n {2}name: (\S+)\n {2}namespace: (\S+)/.exec(accounts) ?? [];
-  expect(read("docs/guides/in-a-cluster.md")).toMatch(
-    new RegExp(`--serviceaccount ${namespace}:${name}$`, "m"),
-  );
+  expect(read("docs/guides/install.md")).toMatch(new RegExp(`--serviceaccount ${namespace}:${name}$`, "m"));
 });
 
 const licensingWrites = [
@@ -122,7 +120,9 @@ test("the operator may write nothing but what it writes: our kinds, events, revi
     ...shareWrites,
     ...grantsAndSamples,
     ...ownWrites,
-    "namespaces: get",
+    "clusterroles: get",
+    "customresourcedefinitions: list, watch",
+    "validatingadmissionpolicies, validatingadmissionpolicybindings: list, watch",
     ...inOwnNamespace,
   ]);
   expect(rulesOf("config/rbac-limited/optional/subscription.yaml")).toEqual([

@@ -12,6 +12,7 @@ const defaults: Settings = {
   logLevel: "info",
   concurrency: 4,
   requireAuthor: false,
+  requirePolicies: false,
   cluster: { insecureSkipTlsVerify: false },
   metrics: { port: 8080 },
   replica: {},
@@ -109,9 +110,15 @@ const cases: readonly Case[] = [
       webhook: {
         address: { service: { namespace: "quartermaster", name: "webhook" } },
         namespace: "quartermaster",
+        clusterRole: "quartermaster-webhook",
         port: 9443,
       },
     },
+  },
+  {
+    name: "policies that must be there",
+    env: { QM_REQUIRE_POLICIES: "true" },
+    want: { ...defaults, requirePolicies: true },
   },
   {
     name: "a webhook outside the cluster",
@@ -123,6 +130,7 @@ const cases: readonly Case[] = [
       webhook: {
         address: { url: "https://10.0.0.1:9444" },
         namespace: "quartermaster",
+        clusterRole: "quartermaster-webhook",
         port: 9444,
         host: "10.0.0.1",
       },
@@ -137,6 +145,7 @@ const cases: readonly Case[] = [
       webhook: {
         address: { service: { namespace: "a", name: "b" } },
         namespace: "a",
+        clusterRole: "quartermaster-webhook",
         port: 9443,
         files: { certificatePath: "/t/tls.crt", keyPath: "/t/tls.key" },
         caSource: { kind: "file", path: "/t/ca.crt" },
@@ -152,6 +161,7 @@ const cases: readonly Case[] = [
       webhook: {
         address: { service: { namespace: "a", name: "b" } },
         namespace: "a",
+        clusterRole: "quartermaster-webhook",
         port: 9443,
         files: { certificatePath: "/t/tls.crt", keyPath: "/t/tls.key" },
         caSource: {
@@ -172,7 +182,12 @@ const cases: readonly Case[] = [
     env: { QM_WEBHOOK_SERVICE: "a/b" },
     want: {
       ...defaults,
-      webhook: { address: { service: { namespace: "a", name: "b" } }, namespace: "a", port: 9443 },
+      webhook: {
+        address: { service: { namespace: "a", name: "b" } },
+        namespace: "a",
+        clusterRole: "quartermaster-webhook",
+        port: 9443,
+      },
     },
   },
   { name: "help", args: ["--help"], want: { ...defaults, isHelpWanted: true } },

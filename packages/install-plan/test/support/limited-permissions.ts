@@ -38,7 +38,7 @@ function clusterRolesIn(path: string): readonly KubeObject[] {
   return objects.filter(({ kind }) => kind === "ClusterRole");
 }
 
-/** What docs/guides/in-a-cluster.md says to do in a namespace that is to have plans. */
+/** What docs/guides/install.md says to do in a namespace that is to have plans. */
 export async function optIn(bench: Workbench): Promise<void> {
   await bench.client.create(roleBindings, {
     apiVersion: `${apiGroup}/v1`,

@@ -132,6 +132,12 @@ export async function setUpBench({
     rules: [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list", "watch"] }],
     clusterRules: [
       ...domain.permissions.map(({ apiGroups, resources, verbs }) => ({ apiGroups, resources, verbs })),
+      // The check of the installation, which an operator makes that runs in a process of its own.
+      {
+        apiGroups: ["apiextensions.k8s.io"],
+        resources: ["customresourcedefinitions"],
+        verbs: ["list", "watch"],
+      },
       { apiGroups: ["events.k8s.io"], resources: ["events"], verbs: ["create", "patch"] },
     ],
   });

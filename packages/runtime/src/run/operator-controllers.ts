@@ -23,11 +23,11 @@ export function operatorControllers(
     host.log.warn("webhook configurations are not kept: the webhook's address is not known");
     return own;
   }
-  const { address, namespace } = webhook;
+  const { address, namespace, clusterRole } = webhook;
   const bundle = caRef(name, webhook);
   return [
     ...own,
-    configurationController({ configurations, address, bundle, owner: `${namespace}.${name}` }),
+    configurationController({ configurations, address, bundle, clusterRole, owner: `${namespace}.${name}` }),
   ];
 }
 

@@ -16,6 +16,8 @@ export interface OwnPermissionsOptions {
   readonly namespace: string;
   /** Webhook configurations of the domains; undefined where none has webhooks. */
   readonly configurations: readonly ConfigurationName[] | undefined;
+  /** ClusterRole that they belong to (default: they belong to the namespace). */
+  readonly clusterRole?: string | undefined;
 }
 
 /** Permissions of the operator's own identity besides its domains, by role. RBAC is generated from it. */
@@ -23,11 +25,13 @@ export function ownPermissions({
   name,
   namespace,
   configurations,
+  clusterRole,
 }: OwnPermissionsOptions): readonly OwnPermission[] {
   if (configurations === undefined) return controllerPermissions;
   return [
     ...controllerPermissions,
-    ...configurationPermissions(namespace, configurations),
+    ...configurationPermissions(configurations),
+    ownerPermission(namespace, clusterRole),
     ...caPermissions(`${name}-webhook-ca`),
     platformPermission(`${name}-webhook-service-ca`),
   ];
@@ -53,32 +57,37 @@ const controllerPermissions: readonly OwnPermission[] = [
 ];
 
 /** By name only: who may create a configuration can see and change every request of the cluster. */
-function configurationPermissions(
-  namespace: string,
-  configurations: readonly ConfigurationName[],
-): readonly OwnPermission[] {
+function configurationPermissions(configurations: readonly ConfigurationName[]): readonly OwnPermission[] {
   const byKind = [...Map.groupBy(configurations, ({ kind }) => kind)];
-  return [
-    ...byKind.map(([kind, group]) => ({
-      role: "controllers" as const,
-      isNamespaced: false,
-      reason:
-        "Webhook configurations of our own, which the installation brings: filled in, restored when edited, and emptied when not needed.",
-      apiGroups: ["admissionregistration.k8s.io"],
-      resources: [configurationKinds[kind].plural],
-      resourceNames: group.map(({ name }) => name),
-      verbs: ["get", "list", "watch", "update"],
-    })),
-    {
-      role: "controllers",
-      isNamespaced: false,
-      reason: "Owner of these configurations, so that they go with the operator's namespace.",
+  return byKind.map(([kind, group]) => ({
+    role: "controllers" as const,
+    isNamespaced: false,
+    reason:
+      "Webhook configurations of our own, which the installation brings: filled in, restored when edited, and emptied when not needed.",
+    apiGroups: ["admissionregistration.k8s.io"],
+    resources: [configurationKinds[kind].plural],
+    resourceNames: group.map(({ name }) => name),
+    verbs: ["get", "list", "watch", "update"],
+  }));
+}
+
+function ownerPermission(namespace: string, clusterRole: string | undefined): OwnPermission {
+  const reading = { role: "controllers", isNamespaced: false, verbs: ["get"] } as const;
+  if (clusterRole === undefined)
+    return {
+      ...reading,
+      reason: "Owner of these configurations: they are deleted with the operator's namespace.",
       apiGroups: [""],
       resources: ["namespaces"],
       resourceNames: [namespace],
-      verbs: ["get"],
-    },
-  ];
+    };
+  return {
+    ...reading,
+    reason: "Owner of these configurations: they are deleted with the installation.",
+    apiGroups: ["rbac.authorization.k8s.io"],
+    resources: ["clusterroles"],
+    resourceNames: [clusterRole],
+  };
 }
 
 /** By name only: RBAC cannot limit a create, and who may create Secrets can make a token of every account of the namespace. */

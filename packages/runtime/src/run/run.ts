@@ -3,6 +3,9 @@ import { loadConfig, type LoadConfigOptions } from "../config/load-config.ts";
 import type { Controller } from "../controller/define-controller.ts";
 import { LeaseElector } from "../leader/lease-elector.ts";
 import { createManager, type Manager, type ManagerOptions } from "../manager/manager.ts";
+import type { OffPart } from "../manager/off-parts.ts";
+import { GatedElector } from "../prerequisites/gated-elector.ts";
+import type { Prerequisites } from "../prerequisites/prerequisites.ts";
 import type { Log } from "../reconcile/log.ts";
 import { realSystem } from "../system/real-system.ts";
 import type { System } from "../system/system.ts";
@@ -27,6 +30,8 @@ export interface RunOptions {
   readonly domains?: readonly Domain[] | undefined;
   /** Roles of this replica (default: controllers). */
   readonly roles?: readonly OperatorRole[] | undefined;
+  /** What must hold before controllers act, e.g. the versions of CRDs (default: nothing). */
+  readonly prerequisites?: Prerequisites | undefined;
   /** How the API server reaches the webhooks of domains. Without it no configuration is kept, and the role `webhook` cannot run. */
   readonly webhook?: WebhookOptions | undefined;
   /** Only objects of this namespace, for domains (default: all). */
@@ -72,7 +77,8 @@ export async function run(options: RunOptions): Promise<void> {
   const hasControllers = rolesOf(options).includes("controllers");
   const controllers = hasControllers ? operatorControllers(options, host, webhooks) : [];
   metrics.measure(controllers);
-  const election = electionFor(options, { transport, system, log, metrics });
+  const informers = (): Manager["informers"] => manager.informers;
+  const { gate, ...election } = electionFor(options, { transport, system, log, metrics, informers });
   await using manager = createManager({
     transport,
     system,
@@ -88,7 +94,7 @@ export async function run(options: RunOptions): Promise<void> {
     ...addressOf(options, system),
     system,
     metrics,
-    ...probesOf(manager, role),
+    ...probesOf(manager, role, gate),
     log,
   });
   const port = await server.listen();
@@ -118,7 +124,7 @@ function hostOf(
   return { ...parts, concurrency, namespace };
 }
 
-interface WebhookRun extends ElectionOptions {
+interface WebhookRun extends Omit<ElectionOptions, "informers"> {
   readonly manager: Manager;
   readonly webhooks: readonly DomainWebhooks[];
 }
@@ -165,9 +171,23 @@ interface ElectionOptions {
   readonly system: System;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly informers: () => Manager["informers"];
 }
 
-function electionFor(
+interface ManagerElection extends Pick<ManagerOptions, "leaderElection" | "instance"> {
+  readonly gate?: GatedElector | undefined;
+}
+
+/** The election behind the prerequisites of controllers, if there are any. */
+function electionFor(options: RunOptions, parts: ElectionOptions): ManagerElection {
+  const { prerequisites } = options;
+  const election = leaseElectionFor(options, parts);
+  if (prerequisites === undefined || !rolesOf(options).includes("controllers")) return election;
+  const gate = new GatedElector({ ...parts, prerequisites, elector: election.leaderElection });
+  return { ...election, leaderElection: gate, gate };
+}
+
+function leaseElectionFor(
   options: RunOptions,
   { transport, system, log, metrics }: ElectionOptions,
 ): Pick<ManagerOptions, "leaderElection" | "instance"> {
@@ -186,14 +206,24 @@ function electionFor(
   return { leaderElection, instance };
 }
 
-/** Alive until it stops, ready once every store has its first picture and the webhook, where it runs, is serving. */
+/**
+ * Alive until it stops, ready once every store has its first list, the prerequisites are met, and the webhook, where it runs, can
+ * respond.
+ */
 function probesOf(
   manager: Manager,
   role: WebhookRole | undefined,
+  gate: GatedElector | undefined,
 ): Pick<ConstructorParameters<typeof TelemetryServer>[0], "health" | "readiness" | "off"> {
+  const unmet = (): readonly OffPart[] =>
+    (gate?.problems ?? []).map((message) => ({ name: "prerequisites", message }));
   return {
-    off: () => [...manager.health().off, ...(role?.off ?? [])],
+    off: () => [...unmet(), ...manager.health().off, ...(role?.off ?? [])],
     health: { stopping: () => !manager.health().isStopping },
-    readiness: { stores: () => manager.health().isReady, ...role?.checks },
+    readiness: {
+      stores: () => manager.health().isReady,
+      ...(gate === undefined ? {} : { prerequisites: () => gate.isMet }),
+      ...role?.checks,
+    },
   };
 }

@@ -26,6 +26,8 @@ export interface WebhookOptions {
   readonly namespace: string;
   /** Name of both (default: the operator's name and `-webhook-ca`). */
   readonly ca?: string | undefined;
+  /** Name of the ClusterRole that webhook configurations belong to and are deleted with (default: they belong to `namespace`). */
+  readonly clusterRole?: string | undefined;
   /** Port to listen on; 0 takes any free port (default: 9443). */
   readonly port?: number | undefined;
   /** Address of that port (default: all). */

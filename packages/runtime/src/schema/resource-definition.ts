@@ -38,8 +38,9 @@ export function resourceDefinition(request: DefinitionRequest): Readonly<Record<
     listKind: `${kind}List`,
     plural,
     singular: kind.toLowerCase(),
-    shortNames,
-    categories,
+    // The server drops empty lists, and `kubectl apply` would put them in again each time.
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
   };
   const versions = versionsOf(request).map((version) => versionEntry(description, version));
   return {

@@ -9,20 +9,22 @@ import type { ControllerReport, Term } from "../controller/controller-run.ts";
 import type { Controller, LaunchedController } from "../controller/define-controller.ts";
 import { classify } from "../errors.ts";
 import type { InformerHandle } from "../informers/informer-pool.ts";
-import { namespaces, type WebhookConfiguration } from "../kinds/index.ts";
+import { clusterRoles, namespaces, type WebhookConfiguration } from "../kinds/index.ts";
 import { deepEqual } from "../object/deep-equal.ts";
-import type { KubeObject, ObjectMeta, NamespacedRef } from "../object/kube-object.ts";
+import type { Kind } from "../object/kind.ts";
+import type { KubeObject, NamespacedRef } from "../object/kube-object.ts";
 import { pause } from "../system/pause.ts";
 import { unreachable } from "../unreachable.ts";
 import {
   compareConfiguration,
   type ConfigurationFill,
   configurationKinds,
+  type ConfigurationOwner,
   configurationStep,
   type ConfigurationStep,
   desiredConfiguration,
   keptState,
-  ownedByNamespace,
+  ownedBy,
   waitBeforeWriteMs,
   type WebhookConfigurationSpec,
   type WebhookSpec,
@@ -35,6 +37,11 @@ export interface ConfigurationControllerOptions extends Omit<ConfigurationFill, 
   readonly bundle: NamespacedRef;
   /** Default: `ca.crt`. */
   readonly bundleKey?: string | undefined;
+  /**
+   * Name of the ClusterRole that the configurations belong to and are deleted with (default: they belong to the namespace of the
+   * bundle). While it does not exist or is being deleted, nothing is registered.
+   */
+  readonly clusterRole?: string | undefined;
 }
 
 /**
@@ -53,6 +60,9 @@ export function configurationController(options: ConfigurationControllerOptions)
 /** Everything is looked at again this often, although every change is watched. */
 const longestRestMs = 3_600_000;
 const [firstRetryMs, longestRetryMs] = [1_000, 60_000];
+
+/** The owner is not watched. It appears a moment after the operator where an installation is repeated. */
+const ownerRestMs = 10_000;
 
 /** Of the same webhooks: another client undoes them again and again. */
 const writesPerMinute = 5;
@@ -157,22 +167,26 @@ class ConfigurationKeeper implements LaunchedController {
       { ...configuration, webhooks: webhooks ?? [] },
       { ...this.#options, bundlePem: bundle.kind === "bundle" ? bundle.pem : "" },
     );
+    const owner = await this.#owner(signal);
     const live = await this.#host.client.find(kind, { name: configuration.name }, { signal });
     const state = {
       isWanted: webhooks === undefined ? undefined : webhooks.length > 0,
       hasBundle: bundle.kind === "bundle",
-      live: compareConfiguration(wanted, live),
+      live: compareConfiguration(wanted, live, owner),
+      isOwnerLeaving: owner.isLeaving,
     };
     const step = configurationStep(state);
     const waitMs = step === "keep" ? 0 : this.#waitMs(wanted);
-    if (step !== "keep" && waitMs === 0) await this.#perform(step, { configuration, wanted, live, signal });
+    if (step !== "keep" && waitMs === 0)
+      await this.#perform(step, { configuration, wanted, live, owner, signal });
     configuration.onKept?.(keptState({ ...state, step, isWaiting: waitMs > 0 }));
-    return waitMs > 0 ? waitMs : longestRestMs;
+    if (waitMs > 0) return waitMs;
+    return owner.isLeaving ? ownerRestMs : longestRestMs;
   }
 
   async #perform(
     step: Exclude<ConfigurationStep, "keep">,
-    { configuration, wanted, live, signal }: Performance,
+    { configuration, wanted, live, owner, signal }: Performance,
   ): Promise<void> {
     const { client, log } = this.#host;
     const kind = configurationKinds[configuration.kind];
@@ -182,14 +196,12 @@ class ConfigurationKeeper implements LaunchedController {
         log.error("a webhook configuration of this name exists and is not ours", { name });
         return;
       case "create":
-        await this.#create(kind, wanted, signal);
+        await this.#create(kind, ownedBy(wanted, owner), signal);
         break;
       case "replace":
       case "clear": {
-        const owned = ownedByNamespace(
-          withMetadata(wanted, live?.metadata ?? wanted.metadata),
-          await this.#namespace(signal),
-        );
+        // What others wrote beside the webhooks stays: labels, annotations, owner references.
+        const owned = ownedBy({ ...wanted, metadata: live?.metadata ?? wanted.metadata }, owner);
         await client.replace(kind, owned, { signal });
         break;
       }
@@ -208,7 +220,7 @@ class ConfigurationKeeper implements LaunchedController {
   ): Promise<void> {
     const { client } = this.#host;
     try {
-      await client.create(kind, ownedByNamespace(wanted, await this.#namespace(signal)), { signal });
+      await client.create(kind, wanted, { signal });
     } catch (error) {
       if (classify(error) !== "forbidden") throw error;
       const { name } = wanted.metadata;
@@ -217,14 +229,18 @@ class ConfigurationKeeper implements LaunchedController {
     }
   }
 
-  /** Undefined where we may not see it: the configuration then has to be deleted by hand when the operator goes. */
-  async #namespace(signal: AbortSignal): Promise<KubeObject | undefined> {
-    const { namespace: name } = this.#options.bundle;
+  /** Without a uid where we may not see it: the configuration then has to be deleted by hand when the operator is removed. */
+  async #owner(signal: AbortSignal): Promise<LiveOwner> {
+    const { bundle, clusterRole } = this.#options;
+    const kind: Kind = clusterRole === undefined ? namespaces : clusterRoles;
+    const name = clusterRole ?? bundle.namespace;
     try {
-      return await this.#host.client.find(namespaces, { name }, { signal, isMetadataOnly: true });
+      const found = await this.#host.client.find(kind, { name }, { signal, isMetadataOnly: true });
+      const isLeaving = found === undefined || found.metadata.deletionTimestamp !== undefined;
+      return { kind, name, uid: found?.metadata.uid, isLeaving };
     } catch (error) {
       if (classify(error) !== "forbidden") throw error;
-      return undefined;
+      return { kind, name, uid: undefined, isLeaving: false };
     }
   }
 
@@ -269,14 +285,14 @@ interface Written {
   readonly atMs: readonly number[];
 }
 
+interface LiveOwner extends ConfigurationOwner {
+  readonly isLeaving: boolean;
+}
+
 interface Performance {
+  readonly owner: ConfigurationOwner;
   readonly configuration: WebhookConfigurationSpec;
   readonly wanted: WebhookConfiguration;
   readonly live: WebhookConfiguration | undefined;
   readonly signal: AbortSignal;
-}
-
-/** Fields of others beside the webhooks stay: labels, annotations, owner references. */
-function withMetadata(object: WebhookConfiguration, metadata: ObjectMeta): WebhookConfiguration {
-  return { ...object, metadata };
 }

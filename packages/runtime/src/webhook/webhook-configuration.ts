@@ -68,17 +68,27 @@ export interface ConfigurationState {
   readonly hasBundle: boolean;
   /** `empty`: ours, and without webhooks. */
   readonly live: "absent" | "empty" | "asWanted" | "differs" | "foreign";
+  /** The object that the configurations belong to does not exist or is being deleted: the installation is being removed. */
+  readonly isOwnerLeaving: boolean;
 }
 
 /** Next step for a configuration. `clear` takes all its webhooks away. */
 export type ConfigurationStep = "keep" | "create" | "replace" | "clear" | "nameTaken";
 
-/** Decides upon one configuration. Without a bundle nothing is registered, and what is registered keeps the bundle that it has. */
-export function configurationStep({ isWanted, hasBundle, live }: ConfigurationState): ConfigurationStep {
+/**
+ * Decides upon one configuration. Without a bundle nothing is registered, and what is registered keeps the bundle that it has. Without
+ * its owner nothing is registered either: a webhook must not outlive the installation.
+ */
+export function configurationStep({
+  isWanted,
+  hasBundle,
+  live,
+  isOwnerLeaving,
+}: ConfigurationState): ConfigurationStep {
   if (isWanted === undefined) return "keep";
   if (live === "foreign") return isWanted ? "nameTaken" : "keep";
-  if (!isWanted) return live === "absent" || live === "empty" ? "keep" : "clear";
-  if (!hasBundle || live === "asWanted") return "keep";
+  if (!isWanted) return ["absent", "empty"].includes(live) ? "keep" : "clear";
+  if (!hasBundle || isOwnerLeaving || live === "asWanted") return "keep";
   return live === "absent" ? "create" : "replace";
 }
 
@@ -138,22 +148,39 @@ export function desiredConfiguration(
   };
 }
 
-/** The configuration as it goes with the operator's namespace: an operator that no longer exists must not block requests. */
-export function ownedByNamespace(
-  configuration: WebhookConfiguration,
-  namespace: KubeObject | undefined,
-): WebhookConfiguration {
-  if (namespace?.metadata.uid === undefined) return configuration;
-  const { name, uid } = namespace.metadata;
-  const others = configuration.metadata.ownerReferences?.filter((owner) => owner.uid !== uid) ?? [];
-  const ownerReferences = [...others, { apiVersion: "v1", kind: "Namespace", name, uid }];
-  return { ...configuration, metadata: { ...configuration.metadata, ownerReferences } };
+/** Object that the configurations are deleted with. */
+export interface ConfigurationOwner {
+  readonly kind: Kind;
+  readonly name: string;
+  /** Undefined where it may not be read. */
+  readonly uid: string | undefined;
 }
 
-/** How the live object compares to the wanted one. */
+/**
+ * The configuration as it is deleted with its owner: an operator that is deleted must not block requests. Earlier releases made the
+ * namespace the owner, and an owner that was made again has another uid: with either beside the owner, the configuration would stay.
+ */
+export function ownedBy(
+  configuration: WebhookConfiguration,
+  { kind, name, uid }: ConfigurationOwner,
+): WebhookConfiguration {
+  if (uid === undefined) return configuration;
+  const own = { apiVersion: apiVersionOf(kind), kind: kind.kind, name, uid };
+  const others =
+    configuration.metadata.ownerReferences?.filter(
+      (owner) => owner.kind !== own.kind && owner.kind !== "Namespace",
+    ) ?? [];
+  return {
+    ...configuration,
+    metadata: { ...configuration.metadata, ownerReferences: [...others, own] },
+  };
+}
+
+/** How the live object compares to the wanted one. One that does not belong to the owner differs. */
 export function compareConfiguration(
   wanted: WebhookConfiguration,
   live: WebhookConfiguration | undefined,
+  owner: Pick<ConfigurationOwner, "uid">,
 ): ConfigurationState["live"] {
   if (live === undefined) return "absent";
   const ownerOf = ({ metadata }: KubeObject): string | undefined =>
@@ -161,7 +188,9 @@ export function compareConfiguration(
   if (ownerOf(live) !== ownerOf(wanted)) return "foreign";
   const webhooks = live.webhooks ?? [];
   if (webhooks.length === 0) return "empty";
-  return deepEqual(wanted.webhooks, webhooks) ? "asWanted" : "differs";
+  const isOwned =
+    owner.uid === undefined || live.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) === true;
+  return isOwned && deepEqual(wanted.webhooks, webhooks) ? "asWanted" : "differs";
 }
 
 /**

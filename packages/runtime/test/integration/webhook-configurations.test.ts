@@ -219,3 +219,48 @@ test("a configuration has webhooks only while they are needed, and is emptied, n
   await cluster.api.send({ method: "DELETE", path: pathOf(sometimes) });
   await cluster.api.send({ method: "DELETE", path: pathOf(taken) });
 });
+
+test("[packaging/PK-21] without its ClusterRole nothing is registered, with it the configuration belongs to it, and is deleted with it for good", async () => {
+  using cluster = joinSharedCluster();
+  await using namespace = await makeNamespace(cluster.api, "configurations");
+  await using connected = connect(cluster.admin);
+  const spec = specOf(`d${randomBytes(4).toString("hex")}`);
+  const clusterRole = `owner-${spec.name}`;
+  const ownerPath = `/apis/rbac.authorization.k8s.io/v1/clusterroles/${clusterRole}`;
+  const bundle = { namespace: namespace.name, name: "webhook-ca" };
+  const data = { "ca.crt": await newBundle() };
+  const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: bundle, data };
+  await cluster.api.apply(`/api/v1/namespaces/${namespace.name}/configmaps/webhook-ca`, configMap);
+  const controller = configurationController({
+    configurations: [spec],
+    address: { url: "https://127.0.0.1:1" },
+    bundle,
+    clusterRole,
+    owner: namespace.name,
+  });
+  await using manager = createManager({ transport: connected.transport, system, controllers: [controller] });
+  const position = await cluster.audit.position();
+  const ownerReads = async (): Promise<number> =>
+    (await cluster.audit.since(position)).filter(({ name, verb }) => name === clusterRole && verb === "get")
+      .length;
+  await manager.ready();
+  await eventually(async () => (await ownerReads()) > 0, { withinMs: 10_000 });
+  expect(await read(cluster, spec)).toBeUndefined();
+
+  await cluster.api.apply(ownerPath, {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name: clusterRole },
+    rules: [],
+  });
+  const made = await eventually(async () => await read(cluster, spec), { withinMs: 30_000 });
+  expect(made.metadata.ownerReferences).toMatchObject([{ kind: "ClusterRole", name: clusterRole }]);
+
+  await cluster.api.send({ method: "DELETE", path: ownerPath });
+  await eventually(async () => (await read(cluster, spec)) === undefined, { withinMs: 60_000 });
+  // Its deletion is an event, and leads to another look at the owner.
+  const before = await ownerReads();
+  await eventually(async () => (await ownerReads()) > before, { withinMs: 30_000 });
+  expect(await read(cluster, spec)).toBeUndefined();
+  await manager.stop();
+});

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { clusterRoles } from "../../src/kinds/index.ts";
 import {
   compareConfiguration,
   configurationOwnerLabel,
@@ -8,6 +9,7 @@ import {
   configurationStep,
   desiredConfiguration,
   keptState,
+  ownedBy,
   waitBeforeWriteMs,
   type WebhookConfigurationSpec,
 } from "../../src/webhook/webhook-configuration.ts";
@@ -35,7 +37,7 @@ const fill = {
 const wanted = desiredConfiguration(spec, fill);
 
 describe("what is done about a configuration", () => {
-  const here = { isWanted: true, hasBundle: true } as const;
+  const here = { isWanted: true, hasBundle: true, isOwnerLeaving: false } as const;
   test.each<{ readonly name: string; readonly given: ConfigurationState; readonly want: ConfigurationStep }>([
     { name: "wanted and absent", given: { ...here, live: "absent" }, want: "create" },
     { name: "wanted and right", given: { ...here, live: "asWanted" }, want: "keep" },
@@ -43,12 +45,12 @@ describe("what is done about a configuration", () => {
     { name: "wanted and foreign", given: { ...here, live: "foreign" }, want: "nameTaken" },
     {
       name: "wanted without a bundle: it would refuse every request",
-      given: { isWanted: true, hasBundle: false, live: "absent" },
+      given: { ...here, hasBundle: false, live: "absent" },
       want: "keep",
     },
     {
       name: "wanted, there, and the bundle is lost: the old one still serves",
-      given: { isWanted: true, hasBundle: false, live: "differs" },
+      given: { ...here, hasBundle: false, live: "differs" },
       want: "keep",
     },
     {
@@ -62,7 +64,7 @@ describe("what is done about a configuration", () => {
     { name: "unwanted and edited", given: { ...here, isWanted: false, live: "differs" }, want: "clear" },
     {
       name: "unwanted without a bundle",
-      given: { isWanted: false, hasBundle: false, live: "differs" },
+      given: { ...here, isWanted: false, hasBundle: false, live: "differs" },
       want: "clear",
     },
     {
@@ -79,6 +81,26 @@ describe("what is done about a configuration", () => {
       name: "not known yet, there",
       given: { ...here, isWanted: undefined, live: "asWanted" },
       want: "keep",
+    },
+    {
+      name: "wanted and absent, while the installation is removed",
+      given: { ...here, live: "absent", isOwnerLeaving: true },
+      want: "keep",
+    },
+    {
+      name: "wanted and empty, while the installation is removed",
+      given: { ...here, live: "empty", isOwnerLeaving: true },
+      want: "keep",
+    },
+    {
+      name: "wanted and edited, while the installation is removed",
+      given: { ...here, live: "differs", isOwnerLeaving: true },
+      want: "keep",
+    },
+    {
+      name: "unwanted and there, while the installation is removed",
+      given: { ...here, isWanted: false, live: "asWanted", isOwnerLeaving: true },
+      want: "clear",
     },
   ])("$name", ({ given, want }) => {
     expect(configurationStep(given)).toBe(want);
@@ -113,19 +135,56 @@ test("the service and the bundle are filled in, and every default is said", () =
   });
 });
 
+const noOwner = { uid: undefined };
+
+describe("who a configuration belongs to", () => {
+  const own = { kind: clusterRoles, name: "qm-webhook", uid: "new" };
+  const reference = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "qm-webhook" };
+  const ownerReferences = (...owners: readonly object[]): typeof wanted =>
+    ({ ...wanted, metadata: { ...wanted.metadata, ownerReferences: owners } }) as typeof wanted;
+  const foreign = { apiVersion: "example.org/v1", kind: "Tool", name: "a", uid: "b" };
+  const namespace = { apiVersion: "v1", kind: "Namespace", name: "qm", uid: "ns" };
+
+  test.each([
+    { name: "nothing yet", owners: [] },
+    { name: "the namespace, as an earlier release made it", owners: [namespace] },
+    { name: "the owner of an earlier installation", owners: [{ ...reference, uid: "old" }] },
+    { name: "the owner already", owners: [{ ...reference, uid: "new" }] },
+  ])("$name: it belongs to the owner alone, beside what others wrote", ({ owners }) => {
+    expect(ownedBy(ownerReferences(foreign, ...owners), own).metadata.ownerReferences).toEqual([
+      foreign,
+      { ...reference, uid: "new" },
+    ]);
+  });
+
+  test("where the owner may not be read, its references stay", () => {
+    const before = ownerReferences(namespace);
+    expect(ownedBy(before, { ...own, uid: undefined })).toEqual(before);
+  });
+
+  test.each([
+    { name: "of the owner", owners: [{ ...reference, uid: "new" }], uid: "new", want: "asWanted" },
+    { name: "of an earlier one", owners: [{ ...reference, uid: "old" }], uid: "new", want: "differs" },
+    { name: "of no one", owners: [], uid: "new", want: "differs" },
+    { name: "of no one, where the owner may not be read", owners: [], uid: undefined, want: "asWanted" },
+  ])("a configuration $name is compared as $want", ({ owners, uid, want }) => {
+    expect(compareConfiguration(wanted, ownerReferences(...owners), { uid })).toBe(want);
+  });
+});
+
 test("one without webhooks is empty, whether the field is there or not", () => {
   const { webhooks, ...bare } = wanted;
   expect(webhooks).toHaveLength(1);
-  expect(compareConfiguration(wanted, bare)).toBe("empty");
-  expect(compareConfiguration(wanted, { ...bare, webhooks: [] })).toBe("empty");
+  expect(compareConfiguration(wanted, bare, noOwner)).toBe("empty");
+  expect(compareConfiguration(wanted, { ...bare, webhooks: [] }, noOwner)).toBe("empty");
 });
 
 test("a configuration with our name but not our label is not ours", () => {
   const { labels, ...metadata } = wanted.metadata;
   expect(labels).toBeDefined();
-  expect(compareConfiguration(wanted, { ...wanted, metadata })).toBe("foreign");
+  expect(compareConfiguration(wanted, { ...wanted, metadata }, noOwner)).toBe("foreign");
   const other = { ...metadata, labels: { [configurationOwnerLabel]: "elsewhere.quartermaster" } };
-  expect(compareConfiguration(wanted, { ...wanted, metadata: other })).toBe("foreign");
+  expect(compareConfiguration(wanted, { ...wanted, metadata: other }, noOwner)).toBe("foreign");
 });
 
 test.each([
