@@ -18,6 +18,7 @@ import { protectionLane } from "./deletion/protection-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
 import { formationLane } from "./formation/formation-lane.ts";
 import { handoverMessage, inheritChildren } from "./handover/inherit-children.ts";
+import { ignoredFieldsEvents } from "./ignored-fields/ignored-fields-condition.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
 import { licenseLane } from "./license/license-lane.ts";
 import type { Distribution } from "./model/distribution-facts.ts";
@@ -144,7 +145,7 @@ const operateCluster: ClusterRule = {
       decideLane(lane, seen, now),
     );
     return {
-      actions: [],
+      actions: ignoredFieldsEvents(seen),
       outcome: isPaused
         ? held({
             reason: searchReasons.paused,

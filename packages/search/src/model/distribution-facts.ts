@@ -1,3 +1,5 @@
+import type { SearchKind } from "@quartermaster/api";
+
 /** Names of all distributions. */
 export const distributionNames = ["opensearch", "elasticsearch"] as const;
 
@@ -7,7 +9,7 @@ export type Distribution = (typeof distributionNames)[number];
 /** In what distributions differ, as far as their declaration is concerned. */
 export interface DistributionFacts {
   /** Kind of the object that declares a cluster. */
-  readonly clusterKind: string;
+  readonly clusterKind: SearchKind;
   readonly repository: string;
   readonly image: string;
   /** Directory of the engine in its image. */

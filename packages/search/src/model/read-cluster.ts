@@ -1,4 +1,10 @@
-import type { ElasticsearchCluster, OpenSearchCluster } from "@quartermaster/api";
+import {
+  type ElasticsearchCluster,
+  ignoredFields,
+  type NamedField,
+  type OpenSearchCluster,
+  refusedFields,
+} from "@quartermaster/api";
 import type { Live } from "@quartermaster/runtime";
 
 import { effectiveReplicas } from "./autoscaling-policy.ts";
@@ -27,8 +33,8 @@ export interface ReadCluster {
   readonly cluster: SearchCluster;
   /** All at once; while there is one, nothing is made or changed. */
   readonly issues: readonly SpecIssue[];
-  /** Fields that are accepted and have no effect, e.g. `spec.bootstrap`. */
-  readonly ignored: readonly string[];
+  /** Fields that are set and have no effect, each with its reason. */
+  readonly ignored: readonly NamedField[];
 }
 
 /** How `status.restarted` names all pools. */
@@ -45,7 +51,17 @@ export function restartAnnotation(pool: string | undefined): string {
 /** Reads a declaration of either group or distribution. Never throws: what is wrong is in `issues`. */
 export function readCluster(object: Live<ClusterObject>): ReadCluster {
   const { cluster, issues } = withinBudget(clusterOf(object));
-  return { cluster, issues: [...issues, ...checkCluster(cluster, object.spec)], ignored: ignoredIn(object) };
+  const { clusterKind } = distributionFacts[cluster.distribution];
+  const refused = refusedFields(clusterKind, object.spec).map(({ path, why }) => ({
+    path,
+    reason: "InvalidSpec" as const,
+    message: `is refused: ${why}`,
+  }));
+  return {
+    cluster,
+    issues: [...issues, ...refused, ...checkCluster(cluster, object.spec)],
+    ignored: ignoredFields(clusterKind, object.spec),
+  };
 }
 
 function clusterOf(object: Live<ClusterObject>): SearchCluster {
@@ -221,27 +237,4 @@ function dashboardsTls({ tls }: DashboardsSpec): Pick<DashboardsSettings, "isTls
 function dashboardsService({ service }: DashboardsSpec): DashboardsSettings["service"] {
   const { type = "ClusterIP", labels = {}, loadBalancerSourceRanges = [] } = service ?? {};
   return { type, labels, sourceRanges: loadBalancerSourceRanges };
-}
-
-/** Fields that other operators use and this one does not need, or does not act on yet. */
-function ignoredIn({ spec }: Live<ClusterObject>): readonly string[] {
-  const fields = {
-    "spec.bootstrap": "bootstrap" in spec ? spec.bootstrap : undefined,
-    "spec.general.monitoring.pluginUrl": present(spec.general.monitoring?.pluginUrl),
-    "spec.general.monitoring.tlsConfig": spec.general.monitoring?.tlsConfig,
-    "spec.nodePools[].image": spec.nodePools
-      .map(({ image }) => present(image))
-      .find((image) => image !== undefined),
-    "spec.confMgmt.VerUpdate": "confMgmt" in spec ? spec.confMgmt?.VerUpdate : undefined,
-    "spec.confMgmt.autoScaler": "confMgmt" in spec ? spec.confMgmt?.autoScaler : undefined,
-    ...ignoredSecurity(spec),
-  };
-  return Object.entries(fields).flatMap(([path, value]) => (value === undefined ? [] : [path]));
-}
-
-function ignoredSecurity({ security }: ClusterObject["spec"]): Readonly<Record<string, unknown>> {
-  return {
-    "spec.security.config.adminSecret": nameIn(security?.config?.adminSecret),
-    "spec.security.config.updateJob": security?.config?.updateJob,
-  };
 }

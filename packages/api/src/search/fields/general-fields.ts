@@ -1,0 +1,102 @@
+import { effect, type FieldTable, type IdleCase, none, valueAt } from "./field-verdict.ts";
+
+/** Sources of `additionalVolumes`. The API server checks what is below them. */
+const volumeSources = [
+  "secret",
+  "configMap",
+  "emptyDir",
+  "csi",
+  "persistentVolumeClaim",
+  "projected",
+  "nfs",
+  "hostPath",
+] as const;
+
+/** Volumes of a part of the cluster; `mounted` names the container that sees them. */
+export function volumeFields(mounted: string): FieldTable {
+  const pods = `volumes of the pods and volumeMounts of container ${mounted}`;
+  return {
+    name: effect(pods),
+    path: effect(`volumeMounts of container ${mounted}`),
+    subPath: effect(`volumeMounts of container ${mounted}`),
+    ...Object.fromEntries(volumeSources.map((source) => [source, effect("volumes of the pods")])),
+  };
+}
+
+const followed: IdleCase = {
+  when: ({ item }) => item["secret"] === undefined && item["configMap"] === undefined,
+  why: "Only the content of a Secret or ConfigMap is followed.",
+};
+
+const images: FieldTable = {
+  image: effect("image of containers opensearch and prepare in StatefulSets"),
+  imagePullPolicy: effect("imagePullPolicy of containers opensearch and prepare in StatefulSets"),
+  "imagePullSecrets[].name": effect("imagePullSecrets of the pods"),
+};
+
+const engine: FieldTable = {
+  additionalConfig: effect("opensearch.yml in ConfigMaps <cluster>-config and <cluster>-<pool>-config"),
+  clusterSettings: effect("persistent settings of the engine, by its API"),
+  command: effect("command of container opensearch in StatefulSets"),
+  defaultRepo: effect("images of the engine and of Dashboards that are not named in full"),
+  drainDataNodes: effect("lane nodes: shards leave a node before it restarts"),
+  httpPort: effect("http.port in opensearch.yml, ports of Services, pods and NetworkPolicy"),
+  "keystore[].keyMappings": effect("arguments of init container prepare, which fills the keystore"),
+  "keystore[].secret.name": effect("volumes of the pods; init container prepare fills the keystore"),
+  opensearchHome: effect("path.data in opensearch.yml and mount paths of container opensearch"),
+  operatorClusterURL: effect("name that the operator verifies in the certificates of nodes"),
+  pluginsList: effect("arguments of init container prepare, which installs them"),
+  serviceName: effect("names of Services <serviceName> and <serviceName>-<pool>"),
+  setVMMaxMapCount: effect("privileged init container set-max-map-count in StatefulSets"),
+  "snapshotRepositories[].name": effect("snapshot repositories of the engine, by its API"),
+  "snapshotRepositories[].settings": effect("snapshot repositories of the engine, by its API"),
+  "snapshotRepositories[].type": effect("snapshot repositories of the engine, by its API"),
+  vendor: none("The kind decides what runs.", ["Opensearch", "Op", "OP", "os", "opensearch"]),
+  version: effect("tag of the images of the engine and of Dashboards"),
+};
+
+const pods: FieldTable = {
+  ...Object.fromEntries(
+    Object.entries(volumeFields("opensearch")).map(([field, verdict]) => [
+      `additionalVolumes[].${field}`,
+      verdict,
+    ]),
+  ),
+  "additionalVolumes[].restartPods": effect("annotation inputs-hash of the pods", followed),
+  annotations: effect("annotations of the pods"),
+  hostAliases: effect("hostAliases of the pods"),
+  hostNetwork: effect("hostNetwork of the pods"),
+  podSecurityContext: effect("securityContext of the pods"),
+  securityContext: effect("securityContext of container opensearch"),
+  serviceAccount: effect("serviceAccountName of the pods"),
+};
+
+const grpc: FieldTable = {
+  grpc: none("gRPC is not configured yet."),
+};
+
+const retention: FieldTable = {
+  "persistentVolumeClaimRetentionPolicy.whenDeleted": effect(
+    "deletion of the cluster: PersistentVolumeClaims, CA and passwords",
+  ),
+  "persistentVolumeClaimRetentionPolicy.whenScaled": effect("lane nodes: claims of removed nodes"),
+};
+
+const network: FieldTable = {
+  "networkPolicy.enable": effect("NetworkPolicy <cluster>-nodes"),
+  "networkPolicy.from": effect("ingress of NetworkPolicy <cluster>-nodes", {
+    when: ({ spec }) => valueAt(spec, "general.networkPolicy.enable") === false,
+    why: "enable is false.",
+  }),
+};
+
+/** Fields of `general`, without `monitoring`. */
+export const generalFields: FieldTable = {
+  ...images,
+  ...engine,
+  ...pods,
+  ...grpc,
+  ...retention,
+  ...network,
+  nodeAttributes: none("Set node attributes in nodePools[].additionalConfig, e.g. node.attr.zone."),
+};

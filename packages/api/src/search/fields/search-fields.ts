@@ -1,0 +1,49 @@
+import { dashboardsFields } from "./dashboards-fields.ts";
+import { below, type FieldTable, type FieldVerdict, none, refused } from "./field-verdict.ts";
+import { generalFields } from "./general-fields.ts";
+import { monitoringFields, operatorFields } from "./operator-fields.ts";
+import { poolFields } from "./pool-fields.ts";
+import { securityFields } from "./security-fields.ts";
+
+const shared: FieldTable = {
+  ...operatorFields,
+  ...below("general", generalFields),
+  ...below("general.monitoring", monitoringFields),
+  ...below("nodePools[]", poolFields),
+  ...below("security", securityFields),
+};
+
+const noSecurityPlugin = "Elasticsearch has no such setting: users come from files and its API.";
+
+/** What differs at Elasticsearch. */
+const ofElasticsearch: FieldTable = {
+  "general.grpc": refused("Elasticsearch has no gRPC transport: remove it."),
+  "security.config.adminSecret": none("The operator logs in with an account of its own."),
+  "security.config.operatorClientCert": none("The operator logs in with an account of its own."),
+  "security.config.securityConfigSecret.name": none("Users and roles in files are not supported yet."),
+  "security.tls.http.adminDn": none(noSecurityPlugin),
+  "security.tls.transport.adminDn": none(noSecurityPlugin),
+  "security.tls.transport.nodesDn": none(noSecurityPlugin),
+};
+
+/** Verdict of every field of OpenSearchCluster (both groups) and ElasticsearchCluster, by path below `spec`. */
+export const searchFields: Readonly<Record<"OpenSearchCluster" | "ElasticsearchCluster", FieldTable>> = {
+  OpenSearchCluster: { ...shared, ...below("dashboards", dashboardsFields) },
+  ElasticsearchCluster: { ...shared, ...ofElasticsearch, ...below("kibana", dashboardsFields) },
+};
+
+/** Kinds that the table describes. */
+export type SearchKind = keyof typeof searchFields;
+
+/** The verdict of a path: its own, or that of the closest path above it. */
+export function verdictOf(kind: SearchKind, path: string): FieldVerdict | undefined {
+  for (let at = path; at !== ""; at = parentOf(at)) {
+    const verdict = searchFields[kind][at];
+    if (verdict !== undefined) return verdict;
+  }
+  return undefined;
+}
+
+function parentOf(path: string): string {
+  return path.endsWith("[]") ? path.slice(0, -2) : path.slice(0, Math.max(0, path.lastIndexOf(".")));
+}

@@ -1,0 +1,79 @@
+import { effect, type FieldTable, type FieldVerdict, type IdleCase, none, valueAt } from "./field-verdict.ts";
+
+type Layer = "http" | "transport";
+
+const isOff: IdleCase = {
+  when: ({ spec }) =>
+    valueAt(spec, "security.tls.http.enabled") === false &&
+    valueAt(spec, "security.tls.transport.enabled") === false,
+  why: "Security is off: TLS is disabled on both layers.",
+};
+
+function isSupplied(layer: Layer): (scope: { readonly spec: object }) => boolean {
+  return ({ spec }) => {
+    const generate = valueAt(spec, `security.tls.${layer}.generate`);
+    const name = valueAt(spec, `security.tls.${layer}.secret.name`);
+    return generate === false || (generate === undefined && typeof name === "string" && name !== "");
+  };
+}
+
+const isNotGenerated = (layer: Layer): IdleCase => ({
+  when: isSupplied(layer),
+  why: "The certificate of this layer is the author's: it is in secret.",
+});
+
+const isGenerated = (layer: Layer): IdleCase => ({
+  when: (scope) => !isSupplied(layer)(scope),
+  why: "The operator issues the certificate of this layer: generate is true.",
+});
+
+function layerFields(layer: Layer): FieldTable {
+  const certificate = `Secret <cluster>-${layer}-cert`;
+  const issued = (shown: string): FieldVerdict => effect(shown, isOff, isNotGenerated(layer));
+  return {
+    enabled:
+      layer === "http"
+        ? effect("TLS settings in opensearch.yml, scheme of probes, status.access")
+        : effect("TLS settings in opensearch.yml", {
+            when: ({ spec }) =>
+              valueAt(spec, "security.tls.transport.enabled") === false &&
+              valueAt(spec, "security.tls.http.enabled") !== false,
+            why: "Engines cannot secure clients without TLS between nodes: set security.tls.http.enabled to false as well.",
+          }),
+    generate: effect(`${certificate}, or the author's Secret in volume certificates`, isOff),
+    "secret.name": effect("volume certificates of the pods", isOff, isGenerated(layer)),
+    duration: issued(`validity of the certificate in ${certificate}`),
+    enableHotReload: none("Certificates are always reloaded without a restart where the engine can.", [true]),
+    rotateDaysBeforeExpiry: issued(`time at which ${certificate} is renewed`),
+    adminDn: effect("plugins.security.authcz.admin_dn in opensearch.yml", isOff),
+  };
+}
+
+const config: FieldTable = {
+  "adminCredentialsSecret.name": effect("password of the administrator in the engine, by its API", isOff),
+  adminSecret: none("The operator issues its own client certificate."),
+  operatorClientCert: none("The operator issues its own client certificate."),
+  operatorClientServerName: none("Set general.operatorClusterURL."),
+  "securityConfigSecret.name": effect("users, roles and mappings of the engine, by its API", isOff),
+  updateJob: none("The operator runs no Job: it applies users and roles through the engine's API."),
+};
+
+/** Fields of `security`. */
+export const securityFields: FieldTable = {
+  ...prefixed("config", config),
+  ...prefixed("tls.http", layerFields("http")),
+  ...prefixed("tls.transport", layerFields("transport")),
+  "tls.http.caSecret": none("One CA signs all certificates: name it in tls.transport.caSecret."),
+  "tls.transport.caSecret.name": effect("issuer of all certificates that the operator issues", isOff),
+  "tls.http.customFQDN": effect(
+    "names in the certificate in Secret <cluster>-http-cert",
+    isOff,
+    isNotGenerated("http"),
+  ),
+  "tls.transport.nodesDn": effect("plugins.security.nodes_dn in opensearch.yml", isOff),
+  "tls.transport.perNode": none("One certificate names all nodes, and is renewed in one step.", [false]),
+};
+
+function prefixed(prefix: string, table: FieldTable): FieldTable {
+  return Object.fromEntries(Object.entries(table).map(([path, verdict]) => [`${prefix}.${path}`, verdict]));
+}
