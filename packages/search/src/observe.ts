@@ -14,6 +14,7 @@ import { engineFacts, keepEngineSampling } from "./engine-sampling.ts";
 import type { EngineSampler } from "./engine/engine-sampler.ts";
 import { readMountedClaims } from "./formation/mounted-claims.ts";
 import { objectsOf, type Predecessor } from "./handover/predecessor.ts";
+import { withoutEffectNow } from "./ignored-fields/without-effect-now.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { observeLicense } from "./license/observe-license.ts";
 import { observeMaterial } from "./material/observe-material.ts";
@@ -64,6 +65,7 @@ export async function observe(
   const seen = {
     ...workload,
     issues,
+    ignored: [...workload.ignored, ...withoutEffectNow({ ...workload, material })],
     ...handoverSeen(object, ctx, parts),
     autoscaling: parts.windows.of(cluster.uid),
     takenNames: takenNames(object, cluster, ctx),

@@ -187,17 +187,18 @@ export interface CertificateOrder {
 export function applyAction<O extends KubeObject>(
   kind: Kind<O>,
   { apiVersion: _apiVersion, kind: _kind, metadata, ...content }: O,
-  cluster: Pick<SearchCluster, "name" | "uid">,
+  cluster: Pick<SearchCluster, "name" | "uid" | "common">,
 ): SearchAction {
-  const { name, labels, annotations } = metadata;
+  const { name, labels } = metadata;
+  const annotations = { ...cluster.common?.annotations, ...metadata.annotations };
   return {
     kind: "apply",
     resource: kind,
     object: {
       metadata: {
         name,
-        labels: { ...labels, ...labelsOf(cluster) },
-        ...(annotations === undefined ? {} : { annotations }),
+        labels: { ...cluster.common?.labels, ...labels, ...labelsOf(cluster) },
+        ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
       },
       ...content,
     },

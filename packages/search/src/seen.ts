@@ -105,6 +105,10 @@ export interface Material {
     CertificateName,
     SecretFact & { readonly pair: CertifiedKey | undefined }
   >;
+  /** CAs of the author's for single certificates, with their keys (default: `ca` signs all). */
+  readonly issuers?: ReadonlyMap<CertificateName, CertifiedKey> | undefined;
+  /** Certificate that the author wants the operator to use (default: that of `certificates`). */
+  readonly operatorClient?: CertifiedKey | undefined;
   /** Certificates that the author supplies, with their keys. */
   readonly supplied: ReadonlyMap<"transport" | "http", CertifiedKey>;
   /** Authorities of certificates that the author supplies, PEM; also of those that nodes still serve. */

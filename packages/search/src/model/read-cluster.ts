@@ -12,10 +12,12 @@ import { checkCluster } from "./check-cluster.ts";
 import { distributionFacts, distributionOf } from "./distribution-facts.ts";
 import { versionOfImage } from "./image-version.ts";
 import { maintenanceWindow } from "./maintenance-window.ts";
+import { ownerless, readClientService, readCommonMetadata, readHelper } from "./object-metadata.ts";
 import { imageOf, nameIn, podSettingsOf, present } from "./pod-settings.ts";
+import { readGrpc } from "./read-grpc.ts";
 import { readMonitoring } from "./read-monitoring.ts";
 import { readPool } from "./read-pool.ts";
-import { readSecurity } from "./read-security.ts";
+import { readSecurity, validityMs } from "./read-security.ts";
 import type {
   DashboardsSettings,
   NodePool,
@@ -72,14 +74,20 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     ...identityOf(object),
     serviceName: general.serviceName,
     httpPort: general.httpPort,
-    serverName: present(general.operatorClusterURL),
-    pools: spec.nodePools.map((pool) => scaled(readPool(pool, general), object.status)),
+    serverName:
+      present(spec.security?.config?.operatorClientServerName) ?? present(general.operatorClusterURL),
+    pools: spec.nodePools.map((pool) => scaled(readPool(pool, general, versionIn(general)), object.status)),
     config: additionalConfig,
     plugins: pluginsList,
     keystore: keystoreOf(general),
     ...engineEntriesOf(general),
     security: readSecurity(spec.security),
     pod: generalPod(general),
+    grpc: readGrpc(general.grpc, versionIn(general)),
+    helper: readHelper(spec),
+    serviceAnnotations: ownerless(general.annotations ?? {}),
+    service: readClientService(general),
+    common: readCommonMetadata(general),
     dashboards: readDashboards(object),
     monitoring: readMonitoring(general.monitoring),
     networkPolicy: networkPolicyOf(general),
@@ -165,14 +173,19 @@ function keystoreOf({ keystore = [] }: General): SearchCluster["keystore"] {
 }
 
 function generalPod(general: General): PodSettings {
-  const overrides = podSettingsOf(general);
-  const serviceAccountName = present(general.serviceAccount);
+  const { podLabels: labels, podAnnotations: annotations } = general;
+  const overrides = podSettingsOf({ ...general, labels, annotations });
   return {
     ...overrides,
-    spec: { ...overrides.spec, ...(serviceAccountName === undefined ? {} : { serviceAccountName }) },
+    spec: { ...overrides.spec, ...accountOf(general) },
     ...(general.command === undefined ? {} : { command: general.command }),
     setsMaxMapCount: general.setVMMaxMapCount === true,
   };
+}
+
+function accountOf({ serviceAccount }: General): { readonly serviceAccountName?: string } {
+  const serviceAccountName = present(serviceAccount);
+  return serviceAccountName === undefined ? {} : { serviceAccountName };
 }
 
 function networkPolicyOf({ networkPolicy = {} }: General): SearchCluster["networkPolicy"] {
@@ -205,7 +218,7 @@ function readDashboards({ spec, kind }: Live<ClusterObject>): DashboardsSettings
   const overrides = "dashboards" in spec ? spec.dashboards : kibanaOf(spec);
   if (overrides?.enable !== true) return undefined;
   const { general } = spec;
-  const { additionalConfig = {}, replicas, resources } = overrides;
+  const { additionalConfig = {}, replicas, resources, pluginsList = [] } = overrides;
   const version = present(overrides.version) ?? versionIn(general);
   const { dashboardsRepository, dashboardsHome, dashboards } = distributionFacts[distributionOf(kind)];
   return {
@@ -218,8 +231,9 @@ function readDashboards({ spec, kind }: Live<ClusterObject>): DashboardsSettings
     config: additionalConfig,
     credentialsSecret: nameIn(overrides.opensearchCredentialsSecret),
     resources,
+    plugins: pluginsList,
     service: dashboardsService(overrides),
-    pod: podSettingsOf(overrides),
+    pod: dashboardsPod(overrides, general),
   };
 }
 
@@ -227,10 +241,21 @@ function kibanaOf(spec: ClusterObject["spec"]): DashboardsSpec | undefined {
   return "kibana" in spec ? spec.kibana : undefined;
 }
 
-function dashboardsTls({ tls }: DashboardsSpec): Pick<DashboardsSettings, "isTlsEnabled" | "tlsSecret"> {
+/** Account and network are those of the cluster, as upstream has it. */
+function dashboardsPod(overrides: DashboardsSpec, general: General): PodSettings {
+  const settings = podSettingsOf({ ...overrides, hostNetwork: general.hostNetwork });
+  return { ...settings, spec: { ...settings.spec, ...accountOf(general) } };
+}
+
+function dashboardsTls({
+  tls,
+}: DashboardsSpec): Pick<DashboardsSettings, "isTlsEnabled" | "tlsSecret" | "tlsCaSecret" | "tlsDurationMs"> {
+  const tlsSecret = tls?.generate === true ? undefined : nameIn(tls?.secret);
   return {
     isTlsEnabled: tls?.enable === true,
-    tlsSecret: tls?.generate === true ? undefined : nameIn(tls?.secret),
+    tlsSecret,
+    tlsCaSecret: tlsSecret === undefined ? nameIn(tls?.caSecret) : undefined,
+    tlsDurationMs: validityMs(tls?.duration),
   };
 }
 

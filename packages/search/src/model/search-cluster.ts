@@ -3,6 +3,8 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
 import { type Distribution, distributionFacts } from "./distribution-facts.ts";
 import type { MaintenanceWindow } from "./maintenance-window.ts";
+import type { ClientServiceSettings, HelperSettings, ObjectMetadata } from "./object-metadata.ts";
+import type { GrpcSettings } from "./read-grpc.ts";
 import type { MonitoringSettings } from "./read-monitoring.ts";
 
 /** What a node does, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
@@ -20,6 +22,8 @@ export type NodeRole =
   | "search"
   | "transform"
   | "voting_only"
+  /** OpenSearch 3: searchable snapshots. */
+  | "warm"
   | "coordinating_only";
 
 /**
@@ -52,6 +56,15 @@ export interface SearchCluster {
   readonly repositoryUrls: readonly string[];
   readonly security: SecuritySettings;
   readonly pod: PodSettings;
+  /** Undefined: nodes serve no gRPC. */
+  readonly grpc?: GrpcSettings | undefined;
+  readonly helper?: HelperSettings | undefined;
+  /** Of all Services of nodes. */
+  readonly serviceAnnotations?: Readonly<Record<string, string>> | undefined;
+  /** The Service for clients (default: of type ClusterIP). */
+  readonly service?: ClientServiceSettings | undefined;
+  /** Labels and annotations of all objects besides pods and claims (default: none). */
+  readonly common?: ObjectMetadata | undefined;
   readonly dashboards: DashboardsSettings | undefined;
   readonly monitoring: MonitoringSettings | undefined;
   readonly networkPolicy: { readonly isEnabled: boolean; readonly from: readonly JsonObject[] };
@@ -92,6 +105,10 @@ export interface NodePool {
   readonly whenScaled: "Retain" | "Delete";
   /** Another image than the cluster's. */
   readonly image: string | undefined;
+  /** Of that image (default: the cluster's). */
+  readonly pullPolicy?: string | undefined;
+  /** Besides the cluster's. */
+  readonly pullSecrets?: readonly string[] | undefined;
   /** Options of the JVM, e.g. `-Xmx1g -Xms1g`. */
   readonly jvm: string | undefined;
   readonly config: Readonly<Record<string, string>>;
@@ -197,6 +214,11 @@ export interface DashboardsSettings {
   readonly replicas: number;
   readonly isTlsEnabled: boolean;
   readonly tlsSecret: string | undefined;
+  /** Secret with the CA that signs its certificate (default: that of the cluster). */
+  readonly tlsCaSecret?: string | undefined;
+  /** Validity of its certificate (default: that of certificates for clients). */
+  readonly tlsDurationMs?: number | undefined;
+  readonly plugins?: readonly string[] | undefined;
   readonly basePath: string | undefined;
   readonly config: Readonly<Record<string, string>>;
   readonly credentialsSecret: string | undefined;
@@ -249,7 +271,7 @@ export function isManagerPool({ roles }: { readonly roles: readonly string[] }):
 
 /** Whether nodes of the pool hold data, of whichever tier. */
 export function isDataPool({ roles }: { readonly roles: readonly string[] }): boolean {
-  return roles.some((role) => role === "data" || role.startsWith("data_") || role === "search");
+  return roles.some((role) => role.startsWith("data") || role === "search" || role === "warm");
 }
 
 /** The most nodes that the schema lets a pool have. A larger ordinal is not that of a node of ours. */

@@ -69,7 +69,12 @@ export function networkPolicy(cluster: SearchCluster): NetworkPolicy {
         { from: [{ podSelector }], ports: [{ protocol: "TCP", port: transportPort }] },
         {
           ...(from.length === 0 ? {} : { from: [...from, ...own] }),
-          ports: [{ protocol: "TCP", port: cluster.httpPort }],
+          ports: [cluster.httpPort, ...(cluster.grpc === undefined ? [] : [cluster.grpc.port])].map(
+            (port) => ({
+              protocol: "TCP",
+              port,
+            }),
+          ),
         },
       ],
     },

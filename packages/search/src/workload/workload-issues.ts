@@ -1,6 +1,7 @@
-import { listOf, printable, textOf } from "@quartermaster/runtime";
+import { fieldOf, listOf, printable, textOf } from "@quartermaster/runtime";
 
 import { clusterNames, poolNames } from "../model/cluster-names.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
 import { readSettings } from "../model/read-settings.ts";
 import type { NodePool, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
 import { refusedJvmOptions } from "./jvm-options.ts";
@@ -25,9 +26,17 @@ export function workloadIssues(
     ...cluster.plugins.flatMap((plugin, index) =>
       pluginIssues(plugin, { path: `spec.general.pluginsList[${String(index)}]`, pluginHosts }),
     ),
+    ...(cluster.dashboards?.plugins ?? []).flatMap((plugin, index) =>
+      pluginIssues(plugin, { path: `spec.${uiField(cluster)}.pluginsList[${String(index)}]`, pluginHosts }),
+    ),
     ...cluster.pools.flatMap((pool, index) => poolIssues(pool, `spec.nodePools[${String(index)}]`)),
     ...nameIssues(cluster),
   ];
+}
+
+/** The field of Dashboards or Kibana. */
+function uiField({ distribution }: SearchCluster): string {
+  return distributionFacts[distribution].dashboardsField;
 }
 
 /** The Service of a pool must not be the one for clients, for discovery or for the dashboards. */
@@ -46,12 +55,23 @@ function poolIssues({ config, pod, jvm }: NodePool, path: string): readonly Spec
   return [
     ...settingIssues(config, `${path}.additionalConfig`),
     ...environmentIssues(pod.container, `${path}.env`),
+    ...probeIssues(pod.container["probes"], `${path}.probes`),
     ...refusedJvmOptions(jvm ?? "").map((option) => ({
       path: `${path}.jvm`,
       reason: "InvalidSpec" as const,
       message: `The JVM option ${printable(option)} can run commands, load code or read options from elsewhere. Remove it.`,
     })),
   ];
+}
+
+/** What Kubernetes demands: said here, where the path is the author's. */
+function probeIssues(probes: unknown, path: string): readonly SpecIssue[] {
+  return (["liveness", "startup"] as const).flatMap((name) => {
+    const threshold = fieldOf(fieldOf(probes, name), "successThreshold");
+    if (typeof threshold !== "number" || threshold <= 1) return [];
+    const message = "Kubernetes takes no other value than 1 here. Remove it.";
+    return [{ path: `${path}.${name}.successThreshold`, reason: "InvalidSpec" as const, message }];
+  });
 }
 
 function settingIssues(config: Readonly<Record<string, string>>, path: string): readonly SpecIssue[] {

@@ -1,12 +1,12 @@
-import { effect, type FieldTable, none, valueAt } from "./field-verdict.ts";
+import { effect, type FieldTable, type IdleCase, none, type SpecPart, valueAt } from "./field-verdict.ts";
 import { volumeFields } from "./general-fields.ts";
 
 const pods: FieldTable = {
   affinity: effect("affinity of the pods"),
-  annotations: effect("annotations of the pods"),
+  annotations: effect("annotations of the pods, of Deployment and Service"),
   env: effect("env of container dashboards"),
   hostAliases: effect("hostAliases of the pods"),
-  labels: effect("labels of the pods"),
+  labels: effect("labels of the pods and of the Deployment"),
   nodeSelector: effect("nodeSelector of the pods"),
   podSecurityContext: effect("securityContext of the pods"),
   priorityClassName: effect("priorityClassName of the pods"),
@@ -16,16 +16,36 @@ const pods: FieldTable = {
   topologySpreadConstraints: effect("topologySpreadConstraints of the pods"),
 };
 
+/** Fields of `tls` of Dashboards or Kibana. */
+function tlsOf(spec: SpecPart): (path: string) => unknown {
+  return (path) => valueAt(spec, `dashboards.tls.${path}`) ?? valueAt(spec, `kibana.tls.${path}`);
+}
+
+function isSupplied(spec: SpecPart): boolean {
+  const name = tlsOf(spec)("secret.name");
+  return tlsOf(spec)("generate") !== true && typeof name === "string" && name !== "";
+}
+
+const isOwn: IdleCase = {
+  when: ({ spec }) => isSupplied(spec),
+  why: "The certificate is the author's: it is in tls.secret.",
+};
+
 const tls: FieldTable = {
   "tls.enable": effect("server.ssl.enabled in its configuration file"),
-  "tls.generate": effect("Secret <cluster>-dashboards-cert, or the author's Secret"),
+  "tls.generate": effect("Secret <cluster>-dashboards-cert, or the author's Secret", {
+    when: ({ spec }) => tlsOf(spec)("generate") === false && !isSupplied(spec),
+    why: "The operator issues the certificate, because tls.secret is not set.",
+  }),
   "tls.secret.name": effect("volume certificate of the pods", {
-    when: ({ spec }) =>
-      (valueAt(spec, "dashboards.tls.generate") ?? valueAt(spec, "kibana.tls.generate")) === true,
+    when: ({ spec }) => tlsOf(spec)("generate") === true,
     why: "The operator issues the certificate: generate is true.",
   }),
-  "tls.caSecret": none("The CA of the cluster signs the certificate."),
-  "tls.duration": none("The certificate is as long valid as those of nodes.", ["8760h"]),
+  "tls.caSecret.name": effect("issuer of the certificate in Secret <cluster>-dashboards-cert", isOwn),
+  "tls.duration": effect("validity of the certificate in Secret <cluster>-dashboards-cert", {
+    ...isOwn,
+    when: (scope) => isOwn.when(scope) && tlsOf(scope.spec)("duration") !== "8760h",
+  }),
   "tls.enableHotReload": none("Its pods are replaced one by one when the certificate changes.", [false]),
 };
 
@@ -51,7 +71,7 @@ export const dashboardsFields: FieldTable = {
   "imagePullSecrets[].name": effect("imagePullSecrets of the pods"),
   "opensearchCredentialsSecret.name": effect("env of container dashboards: its login"),
   opensearchDashboardsHome: effect("mount paths of container dashboards"),
-  pluginsList: none("Plugins are not installed: use an image that has them."),
+  pluginsList: effect("arguments of init container install-plugins"),
   replicas: effect("replicas of the Deployment"),
   "service.labels": effect("labels of Service <serviceName>-dashboards"),
   "service.loadBalancerSourceRanges": effect("Service <serviceName>-dashboards", {

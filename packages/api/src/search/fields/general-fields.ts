@@ -1,3 +1,4 @@
+import { declaredVersion, isOlder } from "./declared-version.ts";
 import { effect, type FieldTable, type IdleCase, none, valueAt } from "./field-verdict.ts";
 
 /** Sources of `additionalVolumes`. The API server checks what is below them. */
@@ -63,16 +64,58 @@ const pods: FieldTable = {
     ]),
   ),
   "additionalVolumes[].restartPods": effect("annotation inputs-hash of the pods", followed),
-  annotations: effect("annotations of the pods"),
+  annotations: effect("annotations of Services <serviceName> and <serviceName>-<pool>"),
+  commonAnnotations: effect("annotations of all objects except pods and claims"),
+  commonLabels: effect("labels of all objects except pods and claims"),
+  podAnnotations: effect("annotations of the pods"),
+  podLabels: effect("labels of the pods"),
   hostAliases: effect("hostAliases of the pods"),
-  hostNetwork: effect("hostNetwork of the pods"),
+  hostNetwork: effect("hostNetwork of the pods of nodes and of Dashboards"),
   podSecurityContext: effect("securityContext of the pods"),
   securityContext: effect("securityContext of container opensearch"),
-  serviceAccount: effect("serviceAccountName of the pods"),
+  serviceAccount: effect("serviceAccountName of the pods of nodes and of Dashboards"),
 };
 
-const grpc: FieldTable = {
-  grpc: none("gRPC is not configured yet."),
+const isTooOld: IdleCase = {
+  when: ({ spec }) => isOlder(declaredVersion(spec), 3, 2),
+  why: "gRPC needs OpenSearch 3.2 or later.",
+};
+
+const grpc: FieldTable = Object.fromEntries(
+  [
+    ["enable", "aux.transport.types in opensearch.yml; port grpc of pods, Services and NetworkPolicy"],
+    ["port", "aux.transport.transport-grpc.port in opensearch.yml; port grpc of pods and Services"],
+    ["host", "grpc.host in opensearch.yml"],
+    ["bindHost", "grpc.bind_host in opensearch.yml"],
+    ["publishHost", "grpc.publish_host in opensearch.yml"],
+    ["publishPort", "grpc.publish_port in opensearch.yml"],
+    ["keepaliveTimeout", "grpc.netty.keepalive_timeout in opensearch.yml"],
+    ["maxConnectionAge", "grpc.netty.max_connection_age in opensearch.yml"],
+    ["maxConnectionIdle", "grpc.netty.max_connection_idle in opensearch.yml"],
+    ["maxMsgSize", "grpc.netty.max_msg_size in opensearch.yml"],
+    ["maxConcurrentConnectionCalls", "grpc.netty.max_concurrent_connection_calls in opensearch.yml"],
+    ["nettyExecutorCount", "grpc.netty.executor_count in opensearch.yml"],
+    ["nettyWorkerCount", "grpc.netty.worker_count in opensearch.yml"],
+  ].map(([field = "", shown = ""]) => [`grpc.${field}`, effect(shown, isTooOld)]),
+);
+
+const isNotBalanced: IdleCase = {
+  when: ({ spec }) => valueAt(spec, "general.service.type") !== "LoadBalancer",
+  why: "service.type is not LoadBalancer.",
+};
+
+const client = "Service <serviceName>";
+
+const service: FieldTable = {
+  "service.type": effect(client),
+  "service.annotations": effect(client),
+  "service.labels": effect(client),
+  "service.loadBalancerClass": effect(client, isNotBalanced),
+  "service.loadBalancerSourceRanges": effect(client, isNotBalanced),
+  "service.externalTrafficPolicy": effect(client, {
+    when: ({ spec }) => !["LoadBalancer", "NodePort"].includes(String(valueAt(spec, "general.service.type"))),
+    why: "service.type is neither NodePort nor LoadBalancer.",
+  }),
 };
 
 const retention: FieldTable = {
@@ -96,6 +139,7 @@ export const generalFields: FieldTable = {
   ...engine,
   ...pods,
   ...grpc,
+  ...service,
   ...retention,
   ...network,
   nodeAttributes: none("Set node attributes in nodePools[].additionalConfig, e.g. node.attr.zone."),

@@ -1,5 +1,5 @@
 import { type FieldScope, type FieldVerdict, isPart, type SpecPart } from "./field-verdict.ts";
-import { searchFields, type SearchKind } from "./search-fields.ts";
+import { pathsAbove, searchFields, type SearchKind } from "./search-fields.ts";
 
 /** A field that an object sets and that has no effect on it, or that its kind refuses. */
 export interface NamedField {
@@ -143,11 +143,4 @@ function parents(kind: SearchKind): ReadonlySet<string> {
   const all = new Set([...Object.keys(searchFields[kind]), ...switches.keys()].flatMap(pathsAbove));
   known.set(kind, all);
   return all;
-}
-
-/** Every path above one: that of its list and that of the list's elements. */
-function pathsAbove(path: string): readonly string[] {
-  return [...path.matchAll(/\.|\[\]/g)].flatMap(({ index, 0: mark }) =>
-    mark === "." ? [path.slice(0, index)] : [path.slice(0, index), path.slice(0, index + 2)],
-  );
 }

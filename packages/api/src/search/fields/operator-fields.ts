@@ -1,4 +1,4 @@
-import { effect, type FieldTable, type IdleCase, none, valueAt } from "./field-verdict.ts";
+import { effect, type FieldTable, type IdleCase, none, type SpecPart, valueAt } from "./field-verdict.ts";
 
 const standaloneOnly: IdleCase = {
   when: ({ spec }) => ["None", "Operator"].includes(String(valueAt(spec, "general.monitoring.stack.mode"))),
@@ -45,6 +45,21 @@ export const monitoringFields: FieldTable = {
   tlsConfig: none("The exporter serves plain HTTP inside the cluster, and needs no TLS settings."),
 };
 
+function isSet(spec: SpecPart, path: string): boolean {
+  const value = valueAt(spec, path);
+  return value !== undefined && value !== "";
+}
+
+const needsNoHelper: IdleCase = {
+  when: ({ spec }) => valueAt(spec, "general.setVMMaxMapCount") !== true,
+  why: "Init container prepare needs the tools in the engine's image, and no other runs: set general.setVMMaxMapCount, or general.image.",
+};
+
+const hasNoImage: IdleCase = {
+  when: ({ spec }) => !isSet(spec, "initHelper.image") && !isSet(spec, "initHelper.version"),
+  why: "initHelper names no image.",
+};
+
 /** Fields of `confMgmt`, `initHelper`, `bootstrap` and `operations`. */
 export const operatorFields: FieldTable = {
   bootstrap: none("A cluster forms without a bootstrap pod: its first managers do."),
@@ -54,7 +69,18 @@ export const operatorFields: FieldTable = {
     [false],
   ),
   "confMgmt.smartScaler": effect("lane nodes: shards leave a node before it is removed"),
-  initHelper: none("Init containers use the image of the engine."),
+  "initHelper.image": effect("image of init container set-max-map-count", needsNoHelper),
+  "initHelper.imagePullPolicy": effect(
+    "imagePullPolicy of init container set-max-map-count",
+    needsNoHelper,
+    hasNoImage,
+  ),
+  "initHelper.imagePullSecrets[].name": effect("imagePullSecrets of the pods", needsNoHelper, hasNoImage),
+  "initHelper.resources": effect("resources of init containers prepare and set-max-map-count"),
+  "initHelper.version": effect("tag of image busybox of init container set-max-map-count", needsNoHelper, {
+    when: ({ spec }) => isSet(spec, "initHelper.image"),
+    why: "initHelper.image is set, and wins.",
+  }),
   "operations.deletionProtection": effect("label deletion-protected of claims and Secrets"),
   "operations.paused": effect("condition Ready: Paused; only certificates are renewed"),
   "operations.windows[].cron": effect("lane nodes: OutsideWindow"),

@@ -1,3 +1,4 @@
+import { declaredVersion, taggedVersion } from "./declared-version.ts";
 import { effect, type FieldTable, type FieldVerdict, type IdleCase, none, valueAt } from "./field-verdict.ts";
 
 const hasOtherStorage: IdleCase = {
@@ -35,8 +36,33 @@ const autoscaling: FieldTable = {
   autoscaling: effect("status.autoscaling; mode Auto: replicas of the StatefulSet"),
 };
 
+const timings = [
+  "failureThreshold",
+  "initialDelaySeconds",
+  "periodSeconds",
+  "successThreshold",
+  "timeoutSeconds",
+];
+
+function probeFields(name: "liveness" | "readiness" | "startup"): FieldTable {
+  const fields = name === "liveness" ? timings : [...timings, "command"];
+  return Object.fromEntries(
+    fields.map((field) => [`probes.${name}.${field}`, effect(`${name}Probe of container opensearch`)]),
+  );
+}
+
 const probes: FieldTable = {
-  probes: none("Probes cannot be changed yet."),
+  ...probeFields("liveness"),
+  ...probeFields("readiness"),
+  ...probeFields("startup"),
+};
+
+const hasOtherVersion: IdleCase = {
+  when: ({ spec, item }) => {
+    const [tagged, declared] = [taggedVersion(item["image"]), declaredVersion(spec)];
+    return tagged !== undefined && declared !== undefined && tagged !== declared;
+  },
+  why: "Its tag names another version, and all pools run one version.",
 };
 
 /** Fields of one element of `nodePools`. */
@@ -46,14 +72,16 @@ export const poolFields: FieldTable = {
   ...probes,
   additionalConfig: effect("opensearch.yml in ConfigMap <cluster>-<pool>-config"),
   affinity: effect("affinity of the pods"),
-  annotations: effect("annotations of the pods"),
+  annotations: effect("annotations of the pods, of StatefulSet and headless Service of the pool"),
   component: effect("names of StatefulSet <cluster>-<pool> and of its pods"),
   env: effect("env of container opensearch"),
   hostAliases: effect("hostAliases of the pods"),
-  image: none("All pools use general.image."),
+  image: effect("image of containers opensearch and prepare", hasOtherVersion),
+  imagePullPolicy: effect("imagePullPolicy of containers opensearch and prepare"),
+  "imagePullSecrets[].name": effect("imagePullSecrets of the pods"),
   initContainers: effect("initContainers of the pods"),
   jvm: effect("OPENSEARCH_JAVA_OPTS of container opensearch"),
-  labels: effect("labels of the pods"),
+  labels: effect("labels of the pods, of StatefulSet, ConfigMap and headless Service of the pool"),
   nodeSelector: effect("nodeSelector of the pods"),
   "pdb.maxUnavailable": effect("PodDisruptionBudget <cluster>-<pool>-pdb"),
   "pdb.minAvailable": effect("PodDisruptionBudget <cluster>-<pool>-pdb"),

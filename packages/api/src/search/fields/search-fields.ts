@@ -18,8 +18,8 @@ const noSecurityPlugin = "Elasticsearch has no such setting: users come from fil
 /** What differs at Elasticsearch. */
 const ofElasticsearch: FieldTable = {
   "general.grpc": refused("Elasticsearch has no gRPC transport: remove it."),
-  "security.config.adminSecret": none("The operator logs in with an account of its own."),
-  "security.config.operatorClientCert": none("The operator logs in with an account of its own."),
+  "security.config.adminSecret.name": none("The operator logs in with an account of its own."),
+  "security.config.operatorClientCert.name": none("The operator logs in with an account of its own."),
   "security.config.securityConfigSecret.name": none("Users and roles in files are not supported yet."),
   "security.tls.http.adminDn": none(noSecurityPlugin),
   "security.tls.transport.adminDn": none(noSecurityPlugin),
@@ -35,15 +35,16 @@ export const searchFields: Readonly<Record<"OpenSearchCluster" | "ElasticsearchC
 /** Kinds that the table describes. */
 export type SearchKind = keyof typeof searchFields;
 
-/** The verdict of a path: its own, or that of the closest path above it. */
+/** The verdict of a path: what a path above it says of everything below, else its own, or that of the closest path above it. */
 export function verdictOf(kind: SearchKind, path: string): FieldVerdict | undefined {
-  for (let at = path; at !== ""; at = parentOf(at)) {
-    const verdict = searchFields[kind][at];
-    if (verdict !== undefined) return verdict;
-  }
-  return undefined;
+  const table = searchFields[kind];
+  const above = [...pathsAbove(path), path].flatMap((at) => table[at] ?? []);
+  return above.find(({ verdict }) => verdict !== "effect") ?? above.at(-1);
 }
 
-function parentOf(path: string): string {
-  return path.endsWith("[]") ? path.slice(0, -2) : path.slice(0, Math.max(0, path.lastIndexOf(".")));
+/** Every path above one, the outermost first: that of a list, and that of the list's elements. */
+export function pathsAbove(path: string): readonly string[] {
+  return [...path.matchAll(/\.|\[\]/g)].flatMap(({ index, 0: mark }) =>
+    mark === "." ? [path.slice(0, index)] : [path.slice(0, index), path.slice(0, index + 2)],
+  );
 }

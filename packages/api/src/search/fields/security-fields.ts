@@ -9,11 +9,20 @@ const isOff: IdleCase = {
   why: "Security is off: TLS is disabled on both layers.",
 };
 
+const isPlain: IdleCase = {
+  when: ({ spec }) => valueAt(spec, "security.tls.http.enabled") === false,
+  why: "Clients talk to nodes without TLS: security.tls.http.enabled is false.",
+};
+
+function isSet(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
 function isSupplied(layer: Layer): (scope: { readonly spec: object }) => boolean {
   return ({ spec }) => {
     const generate = valueAt(spec, `security.tls.${layer}.generate`);
     const name = valueAt(spec, `security.tls.${layer}.secret.name`);
-    return generate === false || (generate === undefined && typeof name === "string" && name !== "");
+    return generate === false || (generate === undefined && isSet(name));
   };
 }
 
@@ -51,9 +60,16 @@ function layerFields(layer: Layer): FieldTable {
 
 const config: FieldTable = {
   "adminCredentialsSecret.name": effect("password of the administrator in the engine, by its API", isOff),
-  adminSecret: none("The operator issues its own client certificate."),
-  operatorClientCert: none("The operator issues its own client certificate."),
-  operatorClientServerName: none("Set general.operatorClusterURL."),
+  "adminSecret.name": effect("client certificate of the operator", isOff, isPlain, {
+    when: ({ spec }) => isSet(valueAt(spec, "security.config.operatorClientCert.name")),
+    why: "operatorClientCert is set, and wins.",
+  }),
+  "operatorClientCert.name": effect("client certificate of the operator", isOff, isPlain),
+  operatorClientServerName: effect(
+    "name that the operator verifies in the certificates of nodes",
+    isOff,
+    isPlain,
+  ),
   "securityConfigSecret.name": effect("users, roles and mappings of the engine, by its API", isOff),
   updateJob: none("The operator runs no Job: it applies users and roles through the engine's API."),
 };
@@ -63,8 +79,14 @@ export const securityFields: FieldTable = {
   ...prefixed("config", config),
   ...prefixed("tls.http", layerFields("http")),
   ...prefixed("tls.transport", layerFields("transport")),
-  "tls.http.caSecret": none("One CA signs all certificates: name it in tls.transport.caSecret."),
-  "tls.transport.caSecret.name": effect("issuer of all certificates that the operator issues", isOff),
+  "tls.http.caSecret.name": effect(
+    "issuer of the certificate in Secret <cluster>-http-cert, or whom nodes trust",
+    isOff,
+  ),
+  "tls.transport.caSecret.name": effect(
+    "issuer of the certificates that the operator issues, or whom nodes trust",
+    isOff,
+  ),
   "tls.http.customFQDN": effect(
     "names in the certificate in Secret <cluster>-http-cert",
     isOff,
