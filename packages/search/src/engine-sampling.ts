@@ -55,8 +55,18 @@ export function keepEngineSampling(
     isOpen: isOpen || isReloading || known.needsSecurityIndex,
     facts: all,
     turns: autoscalingTurns(cluster),
+    lists: watchedLists(known),
   });
   return sampler.bounded(client);
+}
+
+/** Entries that the spec declares and other clients may change: looked for as long as lanes would act on them. */
+function watchedLists({ cluster, status }: Pick<Seen, "cluster" | "status">): SampledCluster["lists"] {
+  if (status.clusterUuid === undefined || cluster.isPaused) return [];
+  return [
+    ...(Object.keys(cluster.dynamicSettings).length === 0 ? [] : (["settings"] as const)),
+    ...(cluster.repositories.length === 0 ? [] : (["repositories"] as const)),
+  ];
 }
 
 /** The target with the author's certificate in the place of ours. */

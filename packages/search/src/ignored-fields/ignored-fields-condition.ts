@@ -4,23 +4,27 @@ import type { ConditionUpdate } from "@quartermaster/runtime";
 import type { SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 
-/** Type of the condition that names fields without effect. It is absent while there are none. */
+/** Type of the condition that names fields without effect. It is absent until there is one. */
 export const fieldsIgnored = "FieldsIgnored";
 
 /** Most fields that the condition names; a spec may repeat one in each of 64 pools. */
 const mostFields = 100;
 
 /** Names the fields of the spec that have no effect, with the reasons. */
-export function ignoredFieldsCondition({ ignored }: Pick<Seen, "ignored">): readonly ConditionUpdate[] {
-  if (ignored.length === 0) return [];
-  return [
-    {
-      type: fieldsIgnored,
-      status: "True",
-      reason: "WithoutEffect",
-      message: messageOf(ignored),
-    },
-  ];
+export function ignoredFieldsCondition({
+  ignored,
+  status,
+}: Pick<Seen, "ignored" | "status">): readonly ConditionUpdate[] {
+  if (ignored.length > 0)
+    return [{ type: fieldsIgnored, status: "True", reason: "WithoutEffect", message: messageOf(ignored) }];
+  // A condition stays as it is until something else is said of it.
+  if (conditionIn(status) === undefined) return [];
+  const message = "Every field that is set has an effect.";
+  return [{ type: fieldsIgnored, status: "False", reason: "AllHaveEffect", message }];
+}
+
+function conditionIn({ conditions = [] }: Seen["status"]): { readonly message: string } | undefined {
+  return conditions.find(({ type }) => type === fieldsIgnored);
 }
 
 /** One sentence per reason, so that a field of many pools does not repeat it. */
@@ -38,8 +42,7 @@ function messageOf(ignored: readonly NamedField[]): string {
 /** An event each time the list changes, so once for each edit. */
 export function ignoredFieldsEvents(seen: Pick<Seen, "ignored" | "status">): readonly SearchAction[] {
   const [condition] = ignoredFieldsCondition(seen);
-  const before = seen.status.conditions?.find(({ type }) => type === fieldsIgnored);
-  if (condition === undefined || before?.message === condition.message) return [];
+  if (condition?.status !== "True" || conditionIn(seen.status)?.message === condition.message) return [];
   const paths = seen.ignored.slice(0, 10).map(({ path }) => path);
   const left = seen.ignored.length - paths.length;
   const more = left === 0 ? "" : ` and ${String(left)} more`;

@@ -85,7 +85,7 @@ const ignored = [
 
 describe("the condition FieldsIgnored", () => {
   test("names every path, and each reason once", () => {
-    expect(ignoredFieldsCondition({ ignored })).toEqual([
+    expect(ignoredFieldsCondition({ ignored, status: {} })).toEqual([
       {
         type: fieldsIgnored,
         status: "True",
@@ -96,21 +96,26 @@ describe("the condition FieldsIgnored", () => {
   });
 
   test("is absent where every field has an effect", () => {
-    expect(ignoredFieldsCondition({ ignored: [] })).toEqual([]);
+    expect(ignoredFieldsCondition({ ignored: [], status: {} })).toEqual([]);
   });
 
   test("names at most a hundred fields, and how many there are besides", () => {
     const many = Array.from({ length: 130 }, (_, at) => ({ path: `spec.f${String(at)}`, why: "No." }));
-    expect(ignoredFieldsCondition({ ignored: many })[0]?.message).toMatch(/spec\.f99: No\. And 30 more\.$/);
+    expect(ignoredFieldsCondition({ ignored: many, status: {} })[0]?.message).toMatch(
+      /spec\.f99: No\. And 30 more\.$/,
+    );
   });
 
   test("comes with one event for each list", () => {
-    const [condition] = ignoredFieldsCondition({ ignored });
+    const [condition] = ignoredFieldsCondition({ ignored, status: {} });
     const told = { conditions: [{ ...condition, lastTransitionTime: "" }] } as never;
     expect(ignoredFieldsEvents({ ignored, status: {} })).toHaveLength(1);
     expect(ignoredFieldsEvents({ ignored, status: told })).toEqual([]);
     expect(ignoredFieldsEvents({ ignored: ignored.slice(1), status: told })).toHaveLength(1);
     expect(ignoredFieldsEvents({ ignored: [], status: told })).toEqual([]);
+    expect(ignoredFieldsCondition({ ignored: [], status: told })).toMatchObject([
+      { type: fieldsIgnored, status: "False", reason: "AllHaveEffect" },
+    ]);
   });
 });
 
