@@ -29,6 +29,7 @@ import { urlPatterns } from "./repositories/address-refusal.ts";
 import { needsSecurityIndexFact, observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
 import { type OperatorPolicy, specIssues } from "./spec-issues.ts";
+import { observeGuards } from "./supporting-objects/observe-guards.ts";
 import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
 import { clusterServices } from "./workload/cluster-services.ts";
 import { bootstrapKey } from "./workload/prepare.ts";
@@ -76,6 +77,7 @@ export async function observe(
     engine,
     engineClient,
     license,
+    guards: observeGuards(object, cluster, ctx),
     dashboards: observeDashboards(object, cluster, ctx),
     monitoring: observeMonitoring(object, cluster, ctx),
     security: observeSecurity({ cluster, ctx, podList, engine }),

@@ -76,10 +76,10 @@ const needed: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "create", "patch", "delete"],
   },
   {
-    reason: "How many nodes may be evicted at a time.",
+    reason: "How many nodes may be evicted at a time; deleted when a pool has no budget of its own any more.",
     apiGroups: ["policy"],
     resources: ["poddisruptionbudgets"],
-    verbs: ["get", "list", "watch", "create", "patch"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
   },
   {
     reason: "Scrapes, alert rules and, where asked for, Prometheus and Alertmanager of monitored clusters.",

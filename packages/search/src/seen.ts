@@ -65,6 +65,8 @@ export interface Seen extends ReadCluster {
   readonly autoscaling: AutoscalingSeen;
   readonly security: SecuritySeen;
   readonly license: LicenseSeen;
+  /** Disruption budgets of nodes and their network policy, wanted or not. */
+  readonly guards: readonly PresentObject[];
   readonly dashboards: DashboardsSeen;
   readonly monitoring: MonitoringSeen;
 }

@@ -89,7 +89,7 @@ const searchWrites = [
   "persistentvolumeclaims: get, list, watch, patch, delete",
   "pods: get, list, watch, delete",
   "networkpolicies: get, list, watch, create, patch, delete",
-  "poddisruptionbudgets: get, list, watch, create, patch",
+  "poddisruptionbudgets: get, list, watch, create, patch, delete",
   "servicemonitors, prometheusrules, prometheuses, alertmanagers: get, list, watch, create, patch, delete",
   "grafanadashboards: get, list, watch, create, patch, delete",
 ];

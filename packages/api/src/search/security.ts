@@ -59,7 +59,7 @@ export const security = z
             "Name that the operator verifies in the certificates of the nodes. Wins over general.operatorClusterURL.",
           ),
         securityConfigSecret: secretReference(
-          "Secret with files of the security plugin, e.g. internal_users.yml. Users, roles and mappings are merged into the engine without a restart.",
+          "Secret with files of the security plugin, e.g. internal_users.yml: users, roles and mappings are merged into the engine without a restart. At Elasticsearch, Secret with users, users_roles and roles.yml of the file realm.",
         ),
         updateJob: raw().optional().describe("No effect: the operator runs no Job."),
       })

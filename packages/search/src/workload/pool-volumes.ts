@@ -125,7 +125,7 @@ function secretSource(name: string, items: readonly JsonObject[]): JsonObject {
 /** A folder, not single files: kubelet cannot refresh a file that is mounted by itself. */
 function fileRealmVolumes(cluster: SearchCluster): readonly MountedVolume[] {
   if (!podDialect(cluster).hasFileRealm || !cluster.security.isEnabled) return [];
-  const items = ["users", "users_roles"].map((key) => ({ key, path: key, mode: 0o440 }));
+  const items = ["users", "users_roles", "roles.yml"].map((key) => ({ key, path: key, mode: 0o440 }));
   return [
     {
       volume: { name: "file-realm", secret: { secretName: clusterNames(cluster).fileRealm, items } },

@@ -81,7 +81,7 @@ cp -R "$home/config/." "$config/"
 chmod -R u+rwX "$config"
 mkdir -p "$config/${certificateDirectory}" "$config/${fileRealmDirectory}" "$config/${securityFilesDirectory}"
 if [ "$realm" = file-realm ]; then
-  for file in users users_roles; do ln -sf "${fileRealmDirectory}/$file" "$config/$file"; done
+  for file in users users_roles roles.yml; do ln -sf "${fileRealmDirectory}/$file" "$config/$file"; done
 fi
 export OPENSEARCH_PATH_CONF=$config ES_PATH_CONF=$config
 pairs=()

@@ -20,7 +20,6 @@ const ofElasticsearch: FieldTable = {
   "general.grpc": refused("Elasticsearch has no gRPC transport: remove it."),
   "security.config.adminSecret.name": none("The operator logs in with an account of its own."),
   "security.config.operatorClientCert.name": none("The operator logs in with an account of its own."),
-  "security.config.securityConfigSecret.name": none("Users and roles in files are not supported yet."),
   "security.tls.http.adminDn": none(noSecurityPlugin),
   "security.tls.transport.adminDn": none(noSecurityPlugin),
   "security.tls.transport.nodesDn": none(noSecurityPlugin),

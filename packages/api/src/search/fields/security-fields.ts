@@ -70,7 +70,10 @@ const config: FieldTable = {
     isOff,
     isPlain,
   ),
-  "securityConfigSecret.name": effect("users, roles and mappings of the engine, by its API", isOff),
+  "securityConfigSecret.name": effect(
+    "users, roles and mappings of the engine, by its API; at Elasticsearch Secret <cluster>-file-realm",
+    isOff,
+  ),
   updateJob: none("The operator runs no Job: it applies users and roles through the engine's API."),
 };
 
