@@ -104,10 +104,10 @@ function handoverSeen(
 function withPolicy(
   cluster: SearchCluster,
   ctx: Context,
-  { exporterImage, snapshotHosts = [], operatorNamespace }: OperatorPolicy,
+  { exporterImage, snapshotHosts = [], operatorNamespace, clusterDomain }: OperatorPolicy,
 ): SearchCluster {
   const stacked = withQuerier(withStack(cluster, ctx, exporterImage), operatorNamespace);
-  return { ...stacked, operatorNamespace, repositoryUrls: urlPatterns(snapshotHosts) };
+  return { ...stacked, operatorNamespace, clusterDomain, repositoryUrls: urlPatterns(snapshotHosts) };
 }
 
 function storedChildren({ metadata }: Live<ClusterObject>, ctx: Context): Children {

@@ -95,7 +95,7 @@ function dashboardsCertificate(cluster: SearchCluster, order: SharedOrder): Cert
     certificate: "dashboards",
     secretName: certificate,
     subject: { ...nodeSubject(cluster), commonName: "dashboards" },
-    dnsNames: [...domains(service, cluster.namespace), "localhost"],
+    dnsNames: [...domains(service, cluster), "localhost"],
     usages: ["server"],
     durationMs: cluster.dashboards?.tlsDurationMs ?? cluster.security.http.durationMs,
   };
@@ -110,7 +110,7 @@ function monitoringCertificate(cluster: SearchCluster, order: SharedOrder): Cert
     certificate: "monitoring",
     secretName: certificate,
     subject: { ...nodeSubject(cluster), commonName: "monitoring" },
-    dnsNames: [...services.flatMap((service) => domains(service, cluster.namespace)), "localhost"],
+    dnsNames: [...services.flatMap((service) => domains(service, cluster)), "localhost"],
     usages: ["server"],
     durationMs: cluster.security.http.durationMs,
   };
@@ -139,25 +139,28 @@ export function serverNameOf({
 
 /** All names under which a node is reached. They follow from the pools' names, not from their sizes: growing needs no new certificate. */
 function nodeDnsNames(cluster: SearchCluster): readonly string[] {
-  const { namespace, pools } = cluster;
+  const { namespace, pools, clusterDomain = "cluster.local" } = cluster;
   const names = clusterNames(cluster);
   const headless = pools.map((pool) => poolNames(cluster, pool).service);
   return [
-    ...domains(names.clientService, namespace),
-    ...domains(names.discoveryService, namespace),
+    ...domains(names.clientService, cluster),
+    ...domains(names.discoveryService, cluster),
     ...headless.flatMap((service) => [
       `*.${service}.${namespace}.svc`,
-      `*.${service}.${namespace}.svc.cluster.local`,
+      `*.${service}.${namespace}.svc.${clusterDomain}`,
     ]),
     "localhost",
   ];
 }
 
-function domains(service: string, namespace: string): readonly string[] {
+function domains(
+  service: string,
+  { namespace, clusterDomain = "cluster.local" }: Pick<SearchCluster, "namespace" | "clusterDomain">,
+): readonly string[] {
   return [
     service,
     `${service}.${namespace}`,
     `${service}.${namespace}.svc`,
-    `${service}.${namespace}.svc.cluster.local`,
+    `${service}.${namespace}.svc.${clusterDomain}`,
   ];
 }

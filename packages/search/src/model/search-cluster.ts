@@ -70,6 +70,8 @@ export interface SearchCluster {
   readonly networkPolicy: { readonly isEnabled: boolean; readonly from: readonly JsonObject[] };
   /** Where the operator runs, if that is a namespace of this cluster: it has to reach the nodes. */
   readonly operatorNamespace?: string | undefined;
+  /** Domain of Services (default: cluster.local). */
+  readonly clusterDomain?: string | undefined;
   /** What becomes of volumes, authority and passwords when the cluster is deleted. */
   readonly whenDeleted: "Retain" | "Delete";
   /** What becomes of the claims of a pool that is dropped. */
