@@ -99,7 +99,9 @@ const general = z
     nodeAttributes: z
       .array(raw())
       .optional()
-      .describe("Accepted for compatibility, without effect. Set node attributes in additionalConfig."),
+      .describe(
+        "No effect: set node.attr.<name> in additionalConfig of a pool whose nodeSelector chooses the machines.",
+      ),
     opensearchHome: z
       .string()
       .max(1024)

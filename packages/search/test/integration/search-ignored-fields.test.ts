@@ -26,7 +26,7 @@ describe("[search/SC-124] fields without effect", () => {
     expect(messageOf(ready)).toMatch(/spec\.bootstrap: .*spec\.confMgmt\.VerUpdate: /);
     await bench.reconcile("logs", 3);
     const reported = async (): Promise<readonly (readonly [string, number])[]> =>
-      (await Array.fromAsync(client.list(events, { namespace }))).flatMap(({ reason, note = "", series }) =>
+      (await Array.fromAsync(client.list(events, { namespace }))).flatMap(({ reason, note, series }) =>
         reason === "IgnoredField" ? [[note, series?.count ?? 1] as const] : [],
       );
     await eventually(async (see) => see(await reported()).length > 0 || undefined);

@@ -142,5 +142,7 @@ export const generalFields: FieldTable = {
   ...service,
   ...retention,
   ...network,
-  nodeAttributes: none("Set node attributes in nodePools[].additionalConfig, e.g. node.attr.zone."),
+  nodeAttributes: none(
+    "Pods cannot read labels of machines: set node.attr.<name> in additionalConfig of a pool whose nodeSelector chooses the machines.",
+  ),
 };
