@@ -18,7 +18,7 @@ const sizes = [
   { name: "licensing", want: 103 },
   { name: "local-cluster", want: 25 },
   { name: "runtime", want: 33 },
-  { name: "search", want: 129 },
+  { name: "search", want: 130 },
   { name: "security", want: 128 },
   { name: "subscription-injection", want: 148 },
 ];

@@ -15,6 +15,7 @@ export { resourceManifest } from "./install-plan/resource-manifest.ts";
 export type { ResourceManifest } from "./install-plan/resource-manifest.ts";
 export { share } from "./subscription/share.ts";
 export type { Share } from "./subscription/share.ts";
+export { isReadLabel } from "./search/fields/general-fields.ts";
 export { ignoredFields, refusedFields } from "./search/fields/ignored-fields.ts";
 export type { NamedField } from "./search/fields/ignored-fields.ts";
 export { searchFields, verdictOf } from "./search/fields/search-fields.ts";

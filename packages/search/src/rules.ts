@@ -23,6 +23,7 @@ import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
 import { licenseLane } from "./license/license-lane.ts";
 import type { Distribution } from "./model/distribution-facts.ts";
 import { monitoringLane } from "./monitoring/monitoring-lane.ts";
+import { attributesLane } from "./node-attributes/attributes-lane.ts";
 import { heldNodesLane } from "./nodes/held-nodes-lane.ts";
 import { nodesLane } from "./nodes/nodes-lane.ts";
 import { poolsLane } from "./pools/pools-lane.ts";
@@ -112,6 +113,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     certificatesLane,
     securityLane,
     poolsLane,
+    attributesLane,
     autoscalingLane,
     clusterSettingsLane,
     repositoriesLane,
@@ -127,6 +129,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     certificatesLane,
     fileRealmLane,
     poolsLane,
+    attributesLane,
     autoscalingLane,
     clusterSettingsLane,
     repositoriesLane,

@@ -31,6 +31,8 @@ export type SearchAction =
       readonly uid: string;
       readonly annotations: JsonObject;
     }
+  /** Copies labels of the machine onto a pod that runs there. */
+  | { readonly kind: "annotatePod"; readonly name: string; readonly uid: string; readonly machine: string }
   | { readonly kind: "initSecurity"; readonly documents: SecurityDocuments }
   /** Each by itself: one that the engine refuses keeps none of the others back. */
   | { readonly kind: "putEntities"; readonly entities: readonly WantedEntity[] }

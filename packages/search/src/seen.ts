@@ -81,6 +81,10 @@ export interface PodFacts {
   readonly isTerminating: boolean;
   /** What it was started with. */
   readonly inputsHash: string | undefined;
+  /** Machine that it runs on; undefined until it is scheduled. */
+  readonly machine?: string | undefined;
+  /** Names of the attributes that it has from there. */
+  readonly attributes?: readonly string[] | undefined;
   /** Why it does not run, as the kubelet or the scheduler say. */
   readonly trouble: string | undefined;
   /** How often its containers were started again. */

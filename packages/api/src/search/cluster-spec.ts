@@ -43,6 +43,27 @@ const networkPolicy = z
   .optional()
   .describe("Network access to the nodes. Only nodes of the cluster can connect to the transport port.");
 
+const nodeAttributes = z
+  .array(
+    z.strictObject({
+      name: z
+        .string()
+        .max(63)
+        .regex(/^[a-zA-Z][a-zA-Z0-9_-]*$/)
+        .describe("Name of the attribute: the engine gets node.attr.<name>."),
+      nodeLabel: z
+        .string()
+        .min(1)
+        .max(317)
+        .describe("Label of the machine, e.g. topology.kubernetes.io/zone."),
+    }),
+  )
+  .max(8)
+  .optional()
+  .describe(
+    "Attributes that each node takes from the machine that it runs on. The operator copies the labels, pods need no permissions. Labels below topology.kubernetes.io, node.kubernetes.io and kubernetes.io are read. A change restarts the nodes one at a time. At most 8.",
+  );
+
 const general = z
   .strictObject({
     additionalConfig: settings().describe(
@@ -96,12 +117,7 @@ const general = z
       .describe(
         "Labels of all objects that the operator creates for the cluster, except pods and claims. Labels of the operator win.",
       ),
-    nodeAttributes: z
-      .array(raw())
-      .optional()
-      .describe(
-        "No effect: set node.attr.<name> in additionalConfig of a pool whose nodeSelector chooses the machines.",
-      ),
+    nodeAttributes,
     opensearchHome: z
       .string()
       .max(1024)

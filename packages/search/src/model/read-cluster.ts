@@ -1,6 +1,7 @@
 import {
   type ElasticsearchCluster,
   ignoredFields,
+  isReadLabel,
   type NamedField,
   type OpenSearchCluster,
   refusedFields,
@@ -85,6 +86,7 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     pod: generalPod(general),
     grpc: readGrpc(general.grpc, versionIn(general)),
     helper: readHelper(spec),
+    nodeAttributes: general.nodeAttributes?.filter(({ nodeLabel }) => isReadLabel(nodeLabel)),
     serviceAnnotations: ownerless(general.annotations ?? {}),
     service: readClientService(general),
     common: readCommonMetadata(general),

@@ -59,6 +59,8 @@ export interface SearchCluster {
   /** Undefined: nodes serve no gRPC. */
   readonly grpc?: GrpcSettings | undefined;
   readonly helper?: HelperSettings | undefined;
+  /** What nodes take from the labels of their machines (default: nothing). */
+  readonly nodeAttributes?: readonly NodeAttribute[] | undefined;
   /** Of all Services of nodes. */
   readonly serviceAnnotations?: Readonly<Record<string, string>> | undefined;
   /** The Service for clients (default: of type ClusterIP). */
@@ -166,6 +168,12 @@ export interface KeystoreEntry {
   readonly secretName: string;
   /** Key in the Secret → name in the keystore; empty means all keys under their own names. */
   readonly keys: Readonly<Record<string, string>>;
+}
+
+/** An attribute of nodes, and the label of the machine that it comes from. */
+export interface NodeAttribute {
+  readonly name: string;
+  readonly nodeLabel: string;
 }
 
 /** A snapshot repository. */

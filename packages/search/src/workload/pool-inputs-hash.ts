@@ -62,9 +62,10 @@ export type StampedSet = Pick<Live<StatefulSet>, "metadata" | "spec">;
 
 /** Fields that operators before this one accepted and did not act on, by their paths; those that are set. */
 export function lateInputs(cluster: SearchCluster, pool: NodePool): Readonly<Record<string, unknown>> {
-  const { grpc, helper } = cluster;
+  const { grpc, helper, nodeAttributes = [] } = cluster;
   const all = {
     "spec.general.grpc": grpc,
+    "spec.general.nodeAttributes": nodeAttributes.length === 0 ? undefined : nodeAttributes,
     "spec.initHelper": helper,
     [`spec.nodePools[${pool.name}].image`]: pool.image,
   };

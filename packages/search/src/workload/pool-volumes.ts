@@ -14,6 +14,7 @@ import {
   type NodePool,
   type SearchCluster,
 } from "../model/search-cluster.ts";
+import { attributeMounts, attributeVolumes } from "./node-attributes.ts";
 import { bootstrapPath, keystorePath, preparedPath, wantedPath } from "./prepare.ts";
 
 /** Name of the volume with a node's data: part of the names of claims, and therefore of stored data. */
@@ -51,6 +52,7 @@ export function poolVolumes(
         secret: { secretName },
       })),
       ...secured.map(({ volume }) => volume),
+      ...attributeVolumes(cluster),
       ...storageVolumes(pool),
       ...extra.map(volumeOf),
     ],
@@ -65,6 +67,7 @@ export function poolVolumes(
         mountPath: keystorePath(index),
         readOnly: true,
       })),
+      ...attributeMounts(cluster),
     ],
   };
 }

@@ -133,6 +133,16 @@ const network: FieldTable = {
   }),
 };
 
+const isForeignLabel: IdleCase = {
+  when: ({ item }) => !isReadLabel(String(item["nodeLabel"] ?? "")),
+  why: "Of machines only labels below topology.kubernetes.io, node.kubernetes.io and kubernetes.io are read: set node.attr.<name> in additionalConfig of a pool whose nodeSelector chooses the machines.",
+};
+
+/** Whether the operator reads a label of machines for authors: where one is, not what else it is marked with. */
+export function isReadLabel(label: string): boolean {
+  return /^(?:(?:topology|failure-domain\.beta|node)\.)?kubernetes\.io\/[A-Za-z0-9._-]{1,63}$/.test(label);
+}
+
 /** Fields of `general`, without `monitoring`. */
 export const generalFields: FieldTable = {
   ...images,
@@ -142,7 +152,9 @@ export const generalFields: FieldTable = {
   ...service,
   ...retention,
   ...network,
-  nodeAttributes: none(
-    "Pods cannot read labels of machines: set node.attr.<name> in additionalConfig of a pool whose nodeSelector chooses the machines.",
+  "nodeAttributes[].name": effect(
+    "arguments of init container prepare: node.attr.<name> of the engine",
+    isForeignLabel,
   ),
+  "nodeAttributes[].nodeLabel": effect("annotations that lane attributes writes onto pods", isForeignLabel),
 };

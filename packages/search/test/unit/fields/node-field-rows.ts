@@ -107,6 +107,22 @@ const general: readonly Row[] = [
   ["general.service.externalTrafficPolicy", "Local", client, { externalTrafficPolicy: "Local" }, balanced],
 ];
 
+const attribute = {
+  "general.nodeAttributes[].name": "zone",
+  "general.nodeAttributes[].nodeLabel": "topology.kubernetes.io/zone",
+};
+
+const attributes: readonly Row[] = [
+  ["general.nodeAttributes[].name", "rack", set, "rack", attribute],
+  [
+    "general.nodeAttributes[].nodeLabel",
+    "topology.kubernetes.io/region",
+    "cluster",
+    { nodeAttributes: [{ nodeLabel: "topology.kubernetes.io/region" }] },
+    attribute,
+  ],
+];
+
 const grpc: readonly Row[] = [
   [
     "general.grpc.enable",
@@ -352,6 +368,7 @@ const autoscaling: readonly Row[] = [
 /** Fields of nodes and of what monitors them. */
 export const nodeFieldRows: readonly Row[] = [
   ...general,
+  ...attributes,
   ...grpc,
   ...figures,
   ...pools,
