@@ -9,7 +9,7 @@ import type { SearchCluster } from "./model/search-cluster.ts";
 import { ownerAnnotations, ownerLabels } from "./owner-labels.ts";
 import { withRunningStorage } from "./pools/running-storage.ts";
 import type { PodFacts, Seen } from "./seen.ts";
-import { attributeAnnotation } from "./workload/node-attributes.ts";
+import { attributeAnnotation } from "./workload/attribute-annotation.ts";
 
 /** Objects with the cluster's labels: of the stores when it is decided, and read live before something is destroyed. */
 export interface Children {

@@ -86,7 +86,7 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     pod: generalPod(general),
     grpc: readGrpc(general.grpc, versionIn(general)),
     helper: readHelper(spec),
-    nodeAttributes: general.nodeAttributes?.filter(({ nodeLabel }) => isReadLabel(nodeLabel)),
+    nodeAttributes: attributesOf(general),
     serviceAnnotations: ownerless(general.annotations ?? {}),
     service: readClientService(general),
     common: readCommonMetadata(general),
@@ -104,6 +104,11 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
       skipChecks: (request(object, "skip-check") ?? "").split(",").map((name) => name.trim()),
     },
   };
+}
+
+/** Labels that the operator does not read for authors are named by the condition FieldsIgnored. */
+function attributesOf({ nodeAttributes = [] }: General): SearchCluster["nodeAttributes"] {
+  return nodeAttributes.filter(({ nodeLabel }) => isReadLabel(nodeLabel));
 }
 
 function engineEntriesOf({

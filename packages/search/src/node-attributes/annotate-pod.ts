@@ -4,7 +4,7 @@ import { nodes, pods } from "@quartermaster/runtime/kinds";
 import type { PerformContext } from "../perform-context.ts";
 import { searchReasons } from "../reasons.ts";
 import type { ActionOf } from "../search-action.ts";
-import { attributeAnnotation } from "../workload/node-attributes.ts";
+import { attributeAnnotation } from "../workload/attribute-annotation.ts";
 
 /** Copies the labels that the spec names from the machine onto the pod, all in one write. */
 export async function annotatePod(

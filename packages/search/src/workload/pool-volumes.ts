@@ -14,7 +14,7 @@ import {
   type NodePool,
   type SearchCluster,
 } from "../model/search-cluster.ts";
-import { attributeMounts, attributeVolumes } from "./node-attributes.ts";
+import { attributeMounts, attributeVolumes } from "./attribute-annotation.ts";
 import { bootstrapPath, keystorePath, preparedPath, wantedPath } from "./prepare.ts";
 
 /** Name of the volume with a node's data: part of the names of claims, and therefore of stored data. */

@@ -5,7 +5,7 @@ import {
   securityFilesDirectory,
 } from "../distributions/pod-dialect.ts";
 import type { KeystoreEntry, SearchCluster } from "../model/search-cluster.ts";
-import { attributeArguments } from "./node-attributes.ts";
+import { attributeArguments } from "./attribute-annotation.ts";
 
 /** Name of the init container that composes the configuration. */
 export const prepareContainer = "prepare";

@@ -134,7 +134,7 @@ const network: FieldTable = {
 };
 
 const isForeignLabel: IdleCase = {
-  when: ({ item }) => !isReadLabel(String(item["nodeLabel"] ?? "")),
+  when: ({ item: { nodeLabel } }) => typeof nodeLabel === "string" && !isReadLabel(nodeLabel),
   why: "Of machines only labels below topology.kubernetes.io, node.kubernetes.io and kubernetes.io are read: set node.attr.<name> in additionalConfig of a pool whose nodeSelector chooses the machines.",
 };
 
