@@ -237,13 +237,20 @@ function mounts(cluster: SearchCluster, settings: DashboardsSettings): readonly 
       mountPath: name === "trust" ? dashboardsDirectories.trust : dashboardsDirectories.certificate,
       readOnly: true,
     })),
-    ...settings.pod.volumes.map(({ name, path, subPath, readOnly }) => ({
-      name,
-      mountPath: path,
-      ...(typeof subPath === "string" && subPath !== "" ? { subPath } : {}),
-      ...(readOnly === true ? { readOnly: true } : {}),
-    })),
+    ...settings.pod.volumes
+      .filter((volume) => !isOwnPath(volume, settings))
+      .map(({ name, path, subPath, readOnly }) => ({
+        name,
+        mountPath: path,
+        ...(typeof subPath === "string" && subPath !== "" ? { subPath } : {}),
+        ...(readOnly === true ? { readOnly: true } : {}),
+      })),
   ];
+}
+
+/** Volumes of ours are writable already. */
+function isOwnPath({ path }: JsonObject, { home }: DashboardsSettings): boolean {
+  return path === "/tmp" || path === `${home}/data`;
 }
 
 interface CertificateVolume {

@@ -56,7 +56,7 @@ export function poolVolumes(
       ...storageVolumes(pool),
       ...extra.map(volumeOf),
     ],
-    engineMounts: [...engineMounts(cluster), ...secured.map(({ mount }) => mount), ...extra.map(mountOf)],
+    engineMounts: withoutOwnPaths([...engineMounts(cluster), ...secured.map(({ mount }) => mount)], extra),
     prepareMounts: [
       { name: "prepared", mountPath: preparedPath },
       { name: "tmp", mountPath: "/tmp" },
@@ -70,6 +70,17 @@ export function poolVolumes(
       ...attributeMounts(cluster),
     ],
   };
+}
+
+/** Ours, and the author's where no volume of ours is: those are writable already, and `workloadIssues` names any other volume there. */
+function withoutOwnPaths(own: readonly VolumeMount[], extra: readonly JsonObject[]): readonly VolumeMount[] {
+  const taken = new Set(own.map(({ mountPath }) => mountPath));
+  return [...own, ...extra.map(mountOf).filter(({ mountPath }) => !taken.has(mountPath))];
+}
+
+/** Paths at which the engine has volumes of ours, whatever else it has. */
+export function ownPaths(cluster: SearchCluster): ReadonlySet<string> {
+  return new Set(engineMounts(cluster).map(({ mountPath }) => mountPath));
 }
 
 function engineMounts({ home, plugins }: SearchCluster): readonly VolumeMount[] {

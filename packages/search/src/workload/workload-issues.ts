@@ -6,6 +6,7 @@ import { readSettings } from "../model/read-settings.ts";
 import type { NodePool, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
 import { refusedJvmOptions } from "./jvm-options.ts";
 import { isReserved } from "./node-settings.ts";
+import { ownPaths } from "./pool-volumes.ts";
 
 /** What the operator's settings allow. */
 export interface WorkloadPolicy {
@@ -30,8 +31,21 @@ export function workloadIssues(
       pluginIssues(plugin, { path: `spec.${uiField(cluster)}.pluginsList[${String(index)}]`, pluginHosts }),
     ),
     ...cluster.pools.flatMap((pool, index) => poolIssues(pool, `spec.nodePools[${String(index)}]`)),
+    ...volumeIssues(cluster),
     ...nameIssues(cluster),
   ];
+}
+
+/** An empty volume at a path of ours is not needed; anything else would take the place of what the engine needs there. */
+function volumeIssues(cluster: SearchCluster): readonly SpecIssue[] {
+  const taken = ownPaths(cluster);
+  return cluster.pod.volumes.flatMap((volume, index) => {
+    const mountPath = textOf(volume, "path") ?? "";
+    if (!taken.has(mountPath) || fieldOf(volume, "emptyDir") !== undefined) return [];
+    const message = `The operator mounts a volume at ${printable(mountPath)}. Choose a directory or file below it.`;
+    const path = `spec.general.additionalVolumes[${String(index)}].path`;
+    return [{ path, reason: "InvalidSpec" as const, message }];
+  });
 }
 
 /** The field of Dashboards or Kibana. */

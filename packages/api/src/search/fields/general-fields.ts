@@ -13,12 +13,21 @@ const volumeSources = [
   "hostPath",
 ] as const;
 
+const ownDirectories =
+  /^(?:\/tmp|(?:\/usr\/share\/(?:opensearch|elasticsearch))\/(?:config|data|logs)|\/usr\/share\/(?:opensearch-dashboards|kibana)\/data)$/;
+
+const isOwnPath: IdleCase = {
+  when: ({ item: { path, emptyDir } }) =>
+    emptyDir !== undefined && typeof path === "string" && ownDirectories.test(path),
+  why: "The operator mounts a writable volume there: the root of containers is read-only.",
+};
+
 /** Volumes of a part of the cluster; `mounted` names the container that sees them. */
 export function volumeFields(mounted: string): FieldTable {
   const pods = `volumes of the pods and volumeMounts of container ${mounted}`;
   return {
     name: effect(pods),
-    path: effect(`volumeMounts of container ${mounted}`),
+    path: effect(`volumeMounts of container ${mounted}`, isOwnPath),
     subPath: effect(`volumeMounts of container ${mounted}`),
     ...Object.fromEntries(volumeSources.map((source) => [source, effect("volumes of the pods")])),
   };

@@ -65,6 +65,11 @@ const cases: readonly Case[] = [
     want: ["spec.security.tls.transport.nodesDn"],
   },
   {
+    name: "an empty volume where the operator has one",
+    spec: { general: { additionalVolumes: [{ name: "t", path: "/tmp", emptyDir: {} }] } },
+    want: ["spec.general.additionalVolumes[0].path"],
+  },
+  {
     name: "an empty reference",
     spec: { security: { config: { updateJob: { resources: {} } } }, general: { vendor: "" } },
     want: [],
