@@ -19,7 +19,7 @@ const sizes = [
   { name: "local-cluster", want: 25 },
   { name: "packaging", want: 55 },
   { name: "runtime", want: 33 },
-  { name: "search", want: 121 },
+  { name: "search", want: 130 },
   { name: "security", want: 128 },
   { name: "subscription-injection", want: 148 },
 ];

@@ -43,6 +43,15 @@ export function listOf<const N extends readonly [string, ...string[]]>(
     .pipe(z.array(z.enum(names)));
 }
 
+/** Domain of names in DNS. */
+export const domainName: z.ZodString = z
+  .string()
+  .max(200)
+  .regex(
+    /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/,
+    "must be a domain, e.g. cluster.local",
+  );
+
 /** Hosts of snapshot repositories, separated by commas. */
 export const hostList: z.ZodType<string[], string> = z
   .string()

@@ -11,6 +11,7 @@ import {
   SettingsError,
 } from "./flag-table.ts";
 import {
+  domainName,
   hostList,
   listOf,
   namespaceName,
@@ -162,6 +163,11 @@ const flags = {
       "search-exporter-image",
       "image of the exporter for search clusters that name none (default: quartermaster.local/search-exporter:0.0.0)",
       z.string().min(1).max(1024).exactOptional(),
+    ),
+    clusterDomain: flagRow(
+      "cluster-domain",
+      "domain of Services in this Kubernetes cluster, for names in certificates of search clusters (default: cluster.local)",
+      domainName.exactOptional(),
     ),
     snapshotHosts: flagRow(
       "snapshot-hosts",

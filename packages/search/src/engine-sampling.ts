@@ -1,4 +1,5 @@
 import type { Live } from "@quartermaster/runtime";
+import type { CertifiedKey } from "@quartermaster/runtime/certificates";
 
 import { autoscalingTurns } from "./autoscaling/sample-windows.ts";
 import { needsServedCertificates } from "./certificates/served-certificates.ts";
@@ -11,6 +12,7 @@ import type { SampledCluster } from "./engine/sampled-engine.ts";
 import { outdatedPods } from "./facts/node-facts.ts";
 import { belongsToEngine } from "./formation/volume-facts.ts";
 import { needsLicense } from "./license/observe-license.ts";
+import { operatorCertificate } from "./material/operator-certificate.ts";
 import type { ClusterObject } from "./model/read-cluster.ts";
 import { podNames, type SearchCluster } from "./model/search-cluster.ts";
 import { needsRepositories } from "./repositories/repositories-lane.ts";
@@ -33,7 +35,7 @@ export function keepEngineSampling(
   { sampler, nowMs }: SamplingOptions,
 ): EngineClient | undefined {
   const { cluster, status, material, pods: podList, license } = known;
-  const target = engineTarget(cluster, material, podList);
+  const target = withClient(engineTarget(cluster, material, podList), operatorCertificate(known));
   if (target === undefined) return undefined;
   const { isOpen, facts } = requiredFacts(known);
   const isRequested = needsLicense(cluster, license, { status, nowMs: nowMs() });
@@ -52,11 +54,30 @@ export function keepEngineSampling(
     isOpen: isOpen || isReloading || known.needsSecurityIndex,
     facts: all,
     turns: autoscalingTurns(cluster),
+    lists: watchedLists(known),
   });
   return sampler.bounded(client);
 }
 
-/** Facts of the engine. Of a cluster that has formed, after its first sample: a new operator must not take it for one that is silent. */
+/** Entries that the spec declares and other clients may change: looked for as long as lanes would act on them. */
+function watchedLists({ cluster, status }: Pick<Seen, "cluster" | "status">): SampledCluster["lists"] {
+  if (status.clusterUuid === undefined || cluster.isPaused) return [];
+  return [
+    ...(Object.keys(cluster.dynamicSettings).length === 0 ? [] : (["settings"] as const)),
+    ...(cluster.repositories.length === 0 ? [] : (["repositories"] as const)),
+  ];
+}
+
+/** The target with the author's certificate in the place of ours. */
+function withClient(
+  target: EngineTarget | undefined,
+  client: CertifiedKey | undefined,
+): EngineTarget | undefined {
+  if (target?.tls === undefined || client === undefined) return target;
+  return { ...target, tls: { ...target.tls, client } };
+}
+
+/** What the engine said. Of a cluster that has formed, after its first sample: a new operator must not take it for one that is silent. */
 export async function engineFacts(
   { cluster, status }: Observed,
   { sampler }: SamplingOptions,

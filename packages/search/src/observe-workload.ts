@@ -9,6 +9,7 @@ import type { SearchCluster } from "./model/search-cluster.ts";
 import { ownerAnnotations, ownerLabels } from "./owner-labels.ts";
 import { withRunningStorage } from "./pools/running-storage.ts";
 import type { PodFacts, Seen } from "./seen.ts";
+import { attributeAnnotation } from "./workload/attribute-annotation.ts";
 
 /** Objects with the cluster's labels: of the stores when it is decided, and read live before something is destroyed. */
 export interface Children {
@@ -108,7 +109,14 @@ export function podFacts(
     .toSorted((one, other) => one.name.localeCompare(other.name, "en", { numeric: true }));
 }
 
-function factsOf({ metadata, status }: Live<Pod>): PodFacts {
+function attributesIn(annotations: Readonly<Record<string, string>>): readonly string[] {
+  const prefix = attributeAnnotation("");
+  return Object.keys(annotations).flatMap((key) =>
+    key.startsWith(prefix) ? [key.slice(prefix.length)] : [],
+  );
+}
+
+function factsOf({ metadata, status, spec }: Live<Pod>): PodFacts {
   const { name, uid, labels = {}, annotations = {}, deletionTimestamp } = metadata;
   const containers = containersOf(status);
   return {
@@ -119,6 +127,8 @@ function factsOf({ metadata, status }: Live<Pod>): PodFacts {
     ...readinessOf({ metadata, status }),
     isTerminating: deletionTimestamp !== undefined,
     inputsHash: annotations[ownerAnnotations.inputsHash],
+    machine: spec?.nodeName,
+    attributes: attributesIn(annotations),
     trouble: unscheduledBecause(status) ?? crashOf(name, status) ?? stuckContainer(status),
     restarts: containers.reduce((sum, { restartCount }) => sum + restartCount, 0),
     isImageMissing: containers.some(({ state }) => imageTroubles.has(state?.waiting?.reason ?? "")),

@@ -14,6 +14,7 @@ import { engineFacts, keepEngineSampling } from "./engine-sampling.ts";
 import type { EngineSampler } from "./engine/engine-sampler.ts";
 import { readMountedClaims } from "./formation/mounted-claims.ts";
 import { objectsOf, type Predecessor } from "./handover/predecessor.ts";
+import { withoutEffectNow } from "./ignored-fields/without-effect-now.ts";
 import type { LicenseAttempts } from "./license/license-attempts.ts";
 import { observeLicense } from "./license/observe-license.ts";
 import { observeMaterial } from "./material/observe-material.ts";
@@ -28,6 +29,7 @@ import { urlPatterns } from "./repositories/address-refusal.ts";
 import { needsSecurityIndexFact, observeSecurity } from "./security-content/observe-security.ts";
 import type { Seen } from "./seen.ts";
 import { type OperatorPolicy, specIssues } from "./spec-issues.ts";
+import { observeGuards } from "./supporting-objects/observe-guards.ts";
 import { clusterConfigMaps } from "./workload/cluster-config-maps.ts";
 import { clusterServices } from "./workload/cluster-services.ts";
 import { bootstrapKey } from "./workload/prepare.ts";
@@ -63,6 +65,7 @@ export async function observe(
   const seen = {
     ...workload,
     issues,
+    ignored: [...workload.ignored, ...withoutEffectNow({ ...workload, material })],
     ...handoverSeen(object, ctx, parts),
     autoscaling: parts.windows.of(cluster.uid),
     takenNames: takenNames(object, cluster, ctx),
@@ -73,6 +76,7 @@ export async function observe(
     engine,
     engineClient,
     license,
+    guards: observeGuards(object, cluster, ctx),
     dashboards: observeDashboards(object, cluster, ctx),
     monitoring: observeMonitoring(object, cluster, ctx),
     security: observeSecurity({ cluster, ctx, podList, engine }),
@@ -99,10 +103,10 @@ function handoverSeen(
 function withPolicy(
   cluster: SearchCluster,
   ctx: Context,
-  { exporterImage, snapshotHosts = [], operatorNamespace }: OperatorPolicy,
+  { exporterImage, snapshotHosts = [], operatorNamespace, clusterDomain }: OperatorPolicy,
 ): SearchCluster {
   const stacked = withQuerier(withStack(cluster, ctx, exporterImage), operatorNamespace);
-  return { ...stacked, operatorNamespace, repositoryUrls: urlPatterns(snapshotHosts) };
+  return { ...stacked, operatorNamespace, clusterDomain, repositoryUrls: urlPatterns(snapshotHosts) };
 }
 
 function storedChildren({ metadata }: Live<ClusterObject>, ctx: Context): Children {

@@ -32,6 +32,8 @@ export const ownerAnnotations = {
   managers: `${prefix}managers`,
   /** Hash of what a pod was started with; see `poolInputsHash`. */
   inputsHash: `${prefix}inputs-hash`,
+  /** On a StatefulSet: digest of inputs that its pods were started without, because the operator did not know them then. */
+  lateInputs: `${prefix}late-inputs`,
   /** Value of the author's `renew-certificates` that a certificate was issued for; on its Secret, written with the pair. */
   renewed: `${prefix}renewed`,
 } as const;

@@ -5,6 +5,7 @@ import { deleteChild, pruneChild } from "./deletion/delete-object.ts";
 import { inheritObject } from "./handover/inherit-object.ts";
 import { performLicense } from "./license/perform-license.ts";
 import { materialHandlers } from "./material/material-handlers.ts";
+import { annotatePod } from "./node-attributes/annotate-pod.ts";
 import { operationHandlers } from "./nodes/operation-handlers.ts";
 import { ownerHandlers } from "./owner-handlers.ts";
 import type { ActionHandlers, ActionsByKind, PerformContext } from "./perform-context.ts";
@@ -18,6 +19,7 @@ const handlers: ActionHandlers = {
   ...operationHandlers,
   ...ownerHandlers,
   ...securityHandlers,
+  annotatePod,
   apply: applyObject,
   delete: deleteChild,
   prune: pruneChild,

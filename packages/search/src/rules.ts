@@ -18,10 +18,12 @@ import { protectionLane } from "./deletion/protection-lane.ts";
 import { fileRealmLane } from "./file-realm/file-realm-lane.ts";
 import { formationLane } from "./formation/formation-lane.ts";
 import { handoverMessage, inheritChildren } from "./handover/inherit-children.ts";
+import { ignoredFieldsEvents } from "./ignored-fields/ignored-fields-condition.ts";
 import { decideLane, type LaneDecision, type SearchLane } from "./lane.ts";
 import { licenseLane } from "./license/license-lane.ts";
 import type { Distribution } from "./model/distribution-facts.ts";
 import { monitoringLane } from "./monitoring/monitoring-lane.ts";
+import { attributesLane } from "./node-attributes/attributes-lane.ts";
 import { heldNodesLane } from "./nodes/held-nodes-lane.ts";
 import { nodesLane } from "./nodes/nodes-lane.ts";
 import { poolsLane } from "./pools/pools-lane.ts";
@@ -111,6 +113,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     certificatesLane,
     securityLane,
     poolsLane,
+    attributesLane,
     autoscalingLane,
     clusterSettingsLane,
     repositoriesLane,
@@ -126,6 +129,7 @@ const lanes: Readonly<Record<Distribution, readonly SearchLane[]>> = {
     certificatesLane,
     fileRealmLane,
     poolsLane,
+    attributesLane,
     autoscalingLane,
     clusterSettingsLane,
     repositoriesLane,
@@ -144,7 +148,7 @@ const operateCluster: ClusterRule = {
       decideLane(lane, seen, now),
     );
     return {
-      actions: [],
+      actions: ignoredFieldsEvents(seen),
       outcome: isPaused
         ? held({
             reason: searchReasons.paused,

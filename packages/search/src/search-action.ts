@@ -31,6 +31,8 @@ export type SearchAction =
       readonly uid: string;
       readonly annotations: JsonObject;
     }
+  /** Copies labels of the machine onto a pod that runs there. */
+  | { readonly kind: "annotatePod"; readonly name: string; readonly uid: string; readonly machine: string }
   | { readonly kind: "initSecurity"; readonly documents: SecurityDocuments }
   /** Each on its own: one that the engine refuses keeps none of the others back. */
   | { readonly kind: "putEntities"; readonly entities: readonly WantedEntity[] }
@@ -187,17 +189,18 @@ export interface CertificateOrder {
 export function applyAction<O extends KubeObject>(
   kind: Kind<O>,
   { apiVersion: _apiVersion, kind: _kind, metadata, ...content }: O,
-  cluster: Pick<SearchCluster, "name" | "uid">,
+  cluster: Pick<SearchCluster, "name" | "uid" | "common">,
 ): SearchAction {
-  const { name, labels, annotations } = metadata;
+  const { name, labels } = metadata;
+  const annotations = { ...cluster.common?.annotations, ...metadata.annotations };
   return {
     kind: "apply",
     resource: kind,
     object: {
       metadata: {
         name,
-        labels: { ...labels, ...labelsOf(cluster) },
-        ...(annotations === undefined ? {} : { annotations }),
+        labels: { ...cluster.common?.labels, ...labels, ...labelsOf(cluster) },
+        ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
       },
       ...content,
     },

@@ -48,7 +48,7 @@ export interface SearchControllerOptions {
   /** Hooks for metrics (default: none). */
   readonly observer?: SearchObserver | undefined;
   /** How often engines are looked at (default: each 30 s, and each 5 s while something is in progress). */
-  readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs"> | undefined;
+  readonly sampling?: Pick<EngineSamplerOptions, "settledMs" | "openMs" | "listMs"> | undefined;
   /** Hashes passwords, for all controllers of a process. */
   readonly hasher: PasswordHasher;
 }

@@ -23,6 +23,8 @@ export interface SearchDomainOptions {
   readonly snapshotHosts?: readonly string[] | undefined;
   /** Image of the exporter for clusters that name none (default: the one that `make image` writes). */
   readonly exporterImage?: string | undefined;
+  /** Domain of Services, for names in certificates (default: cluster.local). */
+  readonly clusterDomain?: string | undefined;
   /** Where the operator runs, for NetworkPolicies that let it in (default: outside of the cluster). */
   readonly operatorNamespace?: string | undefined;
 }
@@ -40,6 +42,7 @@ export function searchDomain({
   snapshotHosts,
   exporterImage,
   operatorNamespace,
+  clusterDomain,
 }: SearchDomainOptions = {}): Domain {
   return {
     name: "search",
@@ -60,7 +63,7 @@ export function searchDomain({
           system,
           log,
           concurrency,
-          policy: { pluginHosts, snapshotHosts, exporterImage, operatorNamespace },
+          policy: { pluginHosts, snapshotHosts, exporterImage, operatorNamespace, clusterDomain },
           hasher,
           namespace,
         }),

@@ -64,10 +64,11 @@ const needed: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "patch", "delete"],
   },
   {
-    reason: "Nodes of the engine are pods: read, and deleted one at a time to restart them.",
+    reason:
+      "Nodes of the engine are pods: read, annotated with the place of their machine, and deleted one at a time to restart them.",
     apiGroups: [""],
     resources: ["pods"],
-    verbs: ["get", "list", "watch", "delete"],
+    verbs: ["get", "list", "watch", "patch", "delete"],
   },
   {
     reason: "Who may reach the nodes, and what monitors them.",
@@ -76,10 +77,10 @@ const needed: readonly DomainPermission[] = [
     verbs: ["get", "list", "watch", "create", "patch", "delete"],
   },
   {
-    reason: "How many nodes may be evicted at a time.",
+    reason: "How many nodes may be evicted at a time; deleted when a pool has no budget of its own any more.",
     apiGroups: ["policy"],
     resources: ["poddisruptionbudgets"],
-    verbs: ["get", "list", "watch", "create", "patch"],
+    verbs: ["get", "list", "watch", "create", "patch", "delete"],
   },
   {
     reason: "Scrapes, alert rules and, where requested, Prometheus and Alertmanager of monitored clusters.",
@@ -104,6 +105,13 @@ const needed: readonly DomainPermission[] = [
     apiGroups: [LICENSING_GROUP],
     resources: ["clusterlicenses", "licenseassociations"],
     verbs: ["get", "list", "watch"],
+  },
+  {
+    reason:
+      "Labels of machines that clusters name in general.nodeAttributes: read one by one, where their pods run.",
+    apiGroups: [""],
+    resources: ["nodes"],
+    verbs: ["get"],
   },
   {
     reason: "Whether the namespace of a cluster that is deleted is going as well.",

@@ -65,6 +65,8 @@ export interface Seen extends ReadCluster {
   readonly autoscaling: AutoscalingSeen;
   readonly security: SecuritySeen;
   readonly license: LicenseSeen;
+  /** Disruption budgets of nodes and their network policy, wanted or not. */
+  readonly guards: readonly PresentObject[];
   readonly dashboards: DashboardsSeen;
   readonly monitoring: MonitoringSeen;
 }
@@ -79,6 +81,10 @@ export interface PodFacts {
   readonly isTerminating: boolean;
   /** Hash of the inputs that it was started with. */
   readonly inputsHash: string | undefined;
+  /** Machine that it runs on; undefined until it is scheduled. */
+  readonly machine?: string | undefined;
+  /** Names of the attributes that it has from there. */
+  readonly attributes?: readonly string[] | undefined;
   /** Why it does not run, as the kubelet or the scheduler say. */
   readonly trouble: string | undefined;
   /** How often its containers were started again. */
@@ -105,6 +111,10 @@ export interface Material {
     CertificateName,
     SecretFact & { readonly pair: CertifiedKey | undefined }
   >;
+  /** CAs of the author's for single certificates, with their keys (default: `ca` signs all). */
+  readonly issuers?: ReadonlyMap<CertificateName, CertifiedKey> | undefined;
+  /** Certificate that the author wants the operator to use (default: that of `certificates`). */
+  readonly operatorClient?: CertifiedKey | undefined;
   /** Certificates that the author supplies, with their keys. */
   readonly supplied: ReadonlyMap<"transport" | "http", CertifiedKey>;
   /** CAs of certificates that the author supplies, PEM; also of those that nodes still serve. */

@@ -7,6 +7,8 @@ import { workloadIssues, type WorkloadPolicy } from "./workload/workload-issues.
 export interface OperatorPolicy extends WorkloadPolicy, RepositoryPolicy {
   /** Where the operator runs (default: outside of the cluster). */
   readonly operatorNamespace?: string | undefined;
+  /** Domain of Services (default: cluster.local). */
+  readonly clusterDomain?: string | undefined;
 }
 
 /** Everything in a spec that can be read and must not, or cannot, be carried out here. */

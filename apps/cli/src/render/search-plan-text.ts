@@ -15,7 +15,7 @@ export function searchPlanText(title: string, plan: EditPlan): string {
     ...(held.length === 0 ? [] : ["Held back:", ...held.map((line) => `  ${line}`)]),
     ...plan.autoscaling.map(scalingLine),
     ...plan.warnings.map((warning) => `Warning: ${warning}`),
-    ...ignored.map((field) => `${field} is accepted and has no effect.`),
+    ...ignored.map(({ path, why }) => `${path} has no effect. ${why}`),
     ...(isPaused
       ? ["spec.operations.paused is true: nothing of this happens, except that certificates are renewed."]
       : []),

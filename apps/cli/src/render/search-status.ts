@@ -17,6 +17,12 @@ export function searchTitle({ kind, metadata }: Live<ClusterObject>): string {
   return `${kind} ${metadata.namespace}/${metadata.name}`;
 }
 
+/** What the operator says of fields without effect. */
+function ignoredOf(status: ClusterObject["status"]): string | undefined {
+  const ignored = status?.conditions?.find(({ type }) => type === "FieldsIgnored");
+  return ignored?.status === "True" ? ignored.message : undefined;
+}
+
 function readyOf(status: ClusterObject["status"]): NonNullable<Status["conditions"]>[number] | undefined {
   return status?.conditions?.find(({ type }) => type === "Ready");
 }
@@ -30,6 +36,7 @@ export function searchLine(object: Live<ClusterObject>, paint: Paint): string {
     paint(tones[health] ?? "faint", `health ${health}`),
     nodeCount(object.status),
     ...(version === undefined ? [] : [version]),
+    ...(ignoredOf(object.status) === undefined ? [] : [paint("busy", "fields ignored")]),
   ].join("  ");
 }
 
@@ -58,6 +65,7 @@ export function searchStatusText(object: Live<ClusterObject>, paint: Paint): str
     ...section("auto-scaling", scalingRows(status), paint),
     ...section("nodes", nodeRows(status), paint),
     ...section("not as declared", blockerLines(status), paint),
+    ...section("fields without effect", ignoredLines(status), paint),
   ].join("\n");
 }
 
@@ -157,6 +165,11 @@ function nodeRows({ nodes = [] }: Status): readonly string[] {
 function yesOrNo(value: boolean | undefined): string {
   if (value === undefined) return "unknown";
   return value ? "yes" : "no";
+}
+
+function ignoredLines(status: Status): readonly string[] {
+  const message = ignoredOf(status);
+  return message === undefined ? [] : [message];
 }
 
 function blockerLines({ blockers = [] }: Status): readonly string[] {

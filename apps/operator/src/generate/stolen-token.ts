@@ -122,7 +122,8 @@ const table: Readonly<Record<string, Gains>> = {
   elasticsearchclusters: ofEngines,
   statefulsets: ofEngines,
   deployments: ofEngines,
-  pods: { read: "reads every pod", write: "deletes every pod" },
+  nodes: { read: "sees machines and their labels" },
+  pods: { read: "reads every pod", write: "deletes every pod, or changes the image that it runs" },
   services: { read: "sees every Service", write: "leads traffic of Services elsewhere" },
   persistentvolumeclaims: { read: "sees every claim", write: "deletes volumes of every namespace" },
   networkpolicies: {

@@ -51,6 +51,11 @@ const cases: readonly Case[] = [
     args: ["--search-exporter-image", "registry/exporter:1"],
     want: { ...defaults, search: { exporterImage: "registry/exporter:1" } },
   },
+  {
+    name: "a domain of Services",
+    args: ["--cluster-domain", "k8s.example"],
+    want: { ...defaults, search: { clusterDomain: "k8s.example" } },
+  },
   { name: "domains", args: ["--domains", "install-plan"], want: { ...defaults, domains: ["install-plan"] } },
   {
     name: "flags",

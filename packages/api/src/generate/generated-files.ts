@@ -1,9 +1,10 @@
-import { referencePage } from "@quartermaster/runtime/schema";
+import { type FieldColumn, referencePage } from "@quartermaster/runtime/schema";
 import { stringify } from "yaml";
 import { z } from "zod";
 
 import { kinds } from "../kinds.ts";
 import { apiVersionLabel, releaseVersion } from "../release.ts";
+import { searchFields, type SearchKind, verdictOf } from "../search/fields/search-fields.ts";
 
 /** A file that follows from the schemas: path from the root of the repository, and content. */
 export interface GeneratedFile {
@@ -22,7 +23,12 @@ export function generatedFiles(): readonly GeneratedFile[] {
       { path: `config/crd/${group}_${plural}.yaml`, content: crd },
       ...(isDescribed
         ? []
-        : [{ path: `docs/reference/${kind.toLowerCase()}.md`, content: referencePage(resource) }]),
+        : [
+            {
+              path: `docs/reference/${kind.toLowerCase()}.md`,
+              content: referencePage(resource, columnOf(kind)),
+            },
+          ]),
     ];
   });
 }
@@ -35,4 +41,18 @@ function labeled(definition: Readonly<Record<string, unknown>>): Readonly<Record
   const { metadata } = withMetadata.parse(definition);
   // Its place among the fields stays.
   return { ...definition, metadata: { ...metadata, labels } };
+}
+
+/** What each field of a search cluster does. */
+function columnOf(kind: string): FieldColumn | undefined {
+  const known = Object.keys(searchFields).find((each): each is SearchKind => each === kind);
+  return known === undefined ? undefined : { title: "effect", textOf: (path) => effectText(known, path) };
+}
+
+function effectText(kind: SearchKind, path: string): string {
+  const verdict = verdictOf(kind, path);
+  if (verdict === undefined) return "";
+  if (verdict.verdict === "effect")
+    return [verdict.shown, ...verdict.idle.map(({ why }) => `None if: ${why}`)].join(". ");
+  return verdict.verdict === "none" ? `None. ${verdict.why}` : `Refused. ${verdict.why}`;
 }

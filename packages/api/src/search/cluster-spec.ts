@@ -1,40 +1,14 @@
-import { duration, int32, listMap, raw } from "@quartermaster/runtime/schema";
+import { duration, int32, listMap, map, raw } from "@quartermaster/runtime/schema";
 import { z } from "zod";
 
 import { objectNameOrEmpty } from "../object-name.ts";
+import { clientService } from "./client-service.ts";
 import { dashboards } from "./dashboards.ts";
+import { grpc } from "./grpc.ts";
 import { monitoring } from "./monitoring.ts";
 import { claimRetention, nodePool } from "./node-pool.ts";
 import { additionalVolumes, keystore, plugins, podFields, settings, size } from "./pod-fields.ts";
 import { security } from "./security.ts";
-
-const grpcText = z.string().max(256).optional();
-const grpc = z
-  .strictObject({
-    enable: z.boolean().optional().describe("Whether the engine serves gRPC."),
-    port: grpcText.describe("Port or range of ports to listen on."),
-    publishPort: int32().optional().describe("Port that the node publishes to clients."),
-    host: z.array(z.string()).optional().describe("Addresses to listen on and to publish."),
-    bindHost: z.array(z.string()).optional().describe("Addresses to listen on."),
-    publishHost: z.array(z.string()).optional().describe("Addresses that the node publishes to clients."),
-    keepaliveTimeout: grpcText.describe(
-      "Time after which a connection without a keepalive response is closed, e.g. 20s.",
-    ),
-    maxConnectionAge: grpcText.describe("Maximum age of a connection, e.g. 1h."),
-    maxConnectionIdle: grpcText.describe("Maximum idle time of a connection, e.g. 10m."),
-    maxMsgSize: grpcText.describe("Maximum size of a message, e.g. 10mb."),
-    maxConcurrentConnectionCalls: int32()
-      .optional()
-      .describe("Maximum number of concurrent calls per connection."),
-    nettyExecutorCount: int32().optional().describe("Number of threads that execute requests."),
-    nettyWorkerCount: int32()
-      .optional()
-      .describe("Number of threads that read from and write to connections."),
-  })
-  .optional()
-  .describe(
-    "gRPC transport of OpenSearch 3. Accepted for compatibility; the operator does not configure it yet.",
-  );
 
 const snapshotRepositories = z
   .array(
@@ -69,13 +43,36 @@ const networkPolicy = z
   .optional()
   .describe("Network access to the nodes. Only nodes of the cluster can connect to the transport port.");
 
+const nodeAttributes = z
+  .array(
+    z.strictObject({
+      name: z
+        .string()
+        .max(63)
+        .regex(/^[a-zA-Z][a-zA-Z0-9_-]*$/)
+        .describe("Name of the attribute: the engine gets node.attr.<name>."),
+      nodeLabel: z
+        .string()
+        .min(1)
+        .max(317)
+        .describe("Label of the machine, e.g. topology.kubernetes.io/zone."),
+    }),
+  )
+  .max(8)
+  .optional()
+  .describe(
+    "Attributes that each node takes from the machine that it runs on. The operator copies the labels, pods need no permissions. Labels below topology.kubernetes.io, node.kubernetes.io and kubernetes.io are read. A change restarts the nodes one at a time. At most 8.",
+  );
+
 const general = z
   .strictObject({
     additionalConfig: settings().describe(
       "Settings of the engine (opensearch.yml or elasticsearch.yml) for all pools. A change restarts the nodes one at a time. At most 500 settings, and 64 KiB in the whole cluster.",
     ),
     additionalVolumes,
-    annotations: podFields.podLevel.annotations,
+    annotations: map(z.string())
+      .optional()
+      .describe("Annotations of the Services of the nodes. For annotations of pods see podAnnotations."),
     clusterSettings: settings().describe(
       "Dynamic settings of the engine. The operator sets them through the engine's API, without a restart, and resets a setting that is no longer listed. Settings that other clients set stay. At most 500.",
     ),
@@ -110,10 +107,17 @@ const general = z
     keystore,
     monitoring,
     networkPolicy,
-    nodeAttributes: z
-      .array(raw())
+    commonAnnotations: map(z.string())
       .optional()
-      .describe("Accepted for compatibility, without effect. Set node attributes in additionalConfig."),
+      .describe(
+        "Annotations of all objects that the operator creates for the cluster, except pods and claims.",
+      ),
+    commonLabels: map(z.string())
+      .optional()
+      .describe(
+        "Labels of all objects that the operator creates for the cluster, except pods and claims. Labels of the operator win.",
+      ),
+    nodeAttributes,
     opensearchHome: z
       .string()
       .max(1024)
@@ -132,7 +136,16 @@ const general = z
     pluginsList: plugins.describe(
       "Plugins to install when a pod starts, by name or URL. A change restarts the pods. At most 64.",
     ),
+    podAnnotations: map(z.string())
+      .optional()
+      .describe("Annotations of the pods of all pools. A change restarts the nodes one at a time."),
+    podLabels: map(z.string())
+      .optional()
+      .describe(
+        "Labels of the pods of all pools, in addition to those of the operator. A change restarts the nodes one at a time.",
+      ),
     ...podFields.contexts,
+    service: clientService,
     serviceAccount: objectNameOrEmpty()
       .optional()
       .describe(
@@ -153,7 +166,7 @@ const general = z
     vendor: z
       .enum(["Opensearch", "Op", "OP", "os", "opensearch"])
       .optional()
-      .describe("Accepted for compatibility, without effect. Must be a spelling of OpenSearch."),
+      .describe("Any of these spellings. The kind decides what runs."),
     version: z
       .string()
       .max(64)
@@ -169,29 +182,31 @@ const general = z
 const bootstrap = z
   .strictObject({
     ...podFields.podLevel,
-    diskSize: size("Accepted for compatibility, without effect."),
-    initContainers: z.array(raw()).optional().describe("Accepted for compatibility, without effect."),
-    jvm: z.string().max(4096).optional().describe("Accepted for compatibility, without effect."),
+    diskSize: size("No effect."),
+    initContainers: z.array(raw()).optional().describe("No effect."),
+    jvm: z.string().max(4096).optional().describe("No effect."),
     keystore,
-    pluginsList: plugins.describe("Accepted for compatibility, without effect."),
-    storageClass: z.string().max(253).optional().describe("Accepted for compatibility, without effect."),
+    pluginsList: plugins.describe("No effect."),
+    storageClass: z.string().max(253).optional().describe("No effect."),
   })
   .optional()
-  .describe("Accepted for compatibility, without effect. A cluster forms without a bootstrap pod.");
+  .describe("No effect: a cluster forms without a bootstrap pod.");
 
 const initHelper = z
   .strictObject({
     ...podFields.images,
     resources: podFields.podLevel.resources,
-    version: z.string().max(64).optional().describe("Accepted for compatibility, without effect."),
+    version: z.string().max(64).optional().describe("Tag of the image busybox, unless image is set."),
   })
   .optional()
-  .describe("Accepted for compatibility, without effect. Init containers use the image of the engine.");
+  .describe(
+    "Init containers of the pods. The image is that of the container that raises vm.max_map_count; container prepare needs the engine's own. Resources are those of both. A change restarts the nodes one at a time.",
+  );
 
 const confMgmt = z
   .strictObject({
-    VerUpdate: z.boolean().optional().describe("Accepted for compatibility, without effect."),
-    autoScaler: z.boolean().optional().describe("Accepted for compatibility, without effect."),
+    VerUpdate: z.boolean().optional().describe("No effect."),
+    autoScaler: z.boolean().optional().describe("No effect."),
     smartScaler: z
       .boolean()
       .default(true)

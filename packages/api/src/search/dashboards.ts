@@ -38,7 +38,9 @@ export const dashboards = z
       .max(1024)
       .optional()
       .describe("Directory of the program in its image. Defaults to that of the official image."),
-    pluginsList: plugins.describe("Accepted for compatibility, without effect."),
+    pluginsList: plugins.describe(
+      "Plugins to install when a pod starts, by name or URL. A change restarts its pods. At most 64.",
+    ),
     service: z
       .strictObject({
         type: z
@@ -61,9 +63,18 @@ export const dashboards = z
           .optional()
           .describe("Whether the operator issues the certificate. Defaults to true unless secret is set."),
         secret: secretReference("Secret with tls.crt and tls.key, used if generate is not true."),
-        caSecret: secretReference("Accepted for compatibility, without effect."),
-        duration: duration().default("8760h").describe("Accepted for compatibility, without effect."),
-        enableHotReload: z.boolean().optional().describe("Accepted for compatibility, without effect."),
+        caSecret: secretReference(
+          "Secret with ca.crt and ca.key of the CA that signs the certificate. Defaults to the CA of the cluster.",
+        ),
+        duration: duration()
+          .default("8760h")
+          .describe(
+            "Validity of the certificate, e.g. 8760h. Defaults to 8760h (a year), which is the maximum.",
+          ),
+        enableHotReload: z
+          .boolean()
+          .optional()
+          .describe("No effect: its pods are replaced one at a time when the certificate changes."),
       })
       .optional()
       .describe("TLS of its port."),

@@ -63,11 +63,7 @@ export const monitoring = z
     ...podFields.images,
     resources: podFields.podLevel.resources,
     stack: monitoringStack,
-    pluginUrl: z
-      .string()
-      .max(2048)
-      .optional()
-      .describe("Accepted for compatibility, without effect. An exporter replaces the plugin."),
+    pluginUrl: z.string().max(2048).optional().describe("No effect: an exporter replaces the plugin."),
     scrapeInterval: z
       .string()
       .max(64)
@@ -77,11 +73,11 @@ export const monitoring = z
     metricRelabelings: relabelings,
     tlsConfig: z
       .strictObject({
-        insecureSkipVerify: z.boolean().optional().describe("Accepted for compatibility, without effect."),
-        serverName: z.string().max(253).optional().describe("Accepted for compatibility, without effect."),
+        insecureSkipVerify: z.boolean().optional().describe("No effect."),
+        serverName: z.string().max(253).optional().describe("No effect."),
       })
       .optional()
-      .describe("Accepted for compatibility, without effect. The exporter serves plain HTTP."),
+      .describe("No effect: the exporter serves plain HTTP."),
   })
   .optional()
   .describe(

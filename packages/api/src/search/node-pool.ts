@@ -87,8 +87,10 @@ export const nodePool = cel(
       "Size of the volume of each node, e.g. 30Gi. Defaults to 30Gi. A change of a running pool is held and reported.",
     ),
     image: podFields.images.image.describe(
-      "Accepted for compatibility, without effect. All pools use the image in general.",
+      "Image of the engine for this pool, of the cluster's version. Defaults to general.image. A change restarts the nodes of the pool one at a time.",
     ),
+    imagePullPolicy: podFields.images.imagePullPolicy,
+    imagePullSecrets: podFields.images.imagePullSecrets,
     initContainers: z
       .array(raw())
       .optional()

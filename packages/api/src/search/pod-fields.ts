@@ -9,13 +9,17 @@ import { objectNameOrEmpty } from "../object-name.ts";
  */
 const podLevel = {
   affinity: raw().optional().describe("Affinity of the pods, as in a pod's spec."),
-  annotations: map(z.string()).optional().describe("Annotations of the pods."),
+  annotations: map(z.string())
+    .optional()
+    .describe("Annotations of the pods, and of the objects that make them."),
   env: z.array(raw()).optional().describe("Environment variables of the container, as in a pod's spec."),
   hostAliases: z
     .array(raw())
     .optional()
     .describe("Additional entries in the hosts file of the pods, as in a pod's spec."),
-  labels: map(z.string()).optional().describe("Labels of the pods, in addition to those of the operator."),
+  labels: map(z.string())
+    .optional()
+    .describe("Labels of the pods and of the objects that make them, in addition to those of the operator."),
   nodeSelector: map(z.string()).optional().describe("Labels that a machine must have to run the pods."),
   priorityClassName: objectNameOrEmpty().optional().describe("PriorityClass of the pods."),
   resources: raw().optional().describe("Resource requests and limits of the container, as in a pod's spec."),

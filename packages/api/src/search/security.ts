@@ -18,7 +18,7 @@ const tlsSource = {
     "Secret with tls.crt, tls.key and ca.crt, used unless generate is true. A change of its content takes effect without a restart.",
   ),
   caSecret: secretReference(
-    "Secret with ca.crt and ca.key of the CA that signs the certificates. Defaults to a CA that the operator creates.",
+    "Secret with ca.crt and ca.key of the CA that signs the certificates. Defaults to a CA that the operator creates. For certificates in secret: Secret with ca.crt, unless that one has it.",
   ),
   duration: duration()
     .default("8760h")
@@ -26,9 +26,7 @@ const tlsSource = {
   enableHotReload: z
     .boolean()
     .optional()
-    .describe(
-      "Accepted for compatibility, without effect. Certificates are always reloaded without a restart where the engine supports it.",
-    ),
+    .describe("No effect: certificates are always reloaded without a restart where the engine supports it."),
   rotateDaysBeforeExpiry: int32()
     .optional()
     .describe(
@@ -49,19 +47,21 @@ export const security = z
         adminCredentialsSecret: secretReference(
           "Secret with username and password of the administrator. Defaults to a Secret with a random password that the operator creates.",
         ),
-        adminSecret: secretReference("Accepted for compatibility, without effect."),
-        operatorClientCert: secretReference("Accepted for compatibility, without effect."),
+        adminSecret: secretReference(
+          "Secret with tls.crt, tls.key and, if needed, ca.crt of a client certificate that the operator uses instead of its own. Its subject must be in adminDn.",
+        ),
+        operatorClientCert: secretReference("The same as adminSecret, and wins over it."),
         operatorClientServerName: z
           .string()
           .max(253)
           .optional()
-          .describe("Accepted for compatibility, without effect."),
+          .describe(
+            "Name that the operator verifies in the certificates of the nodes. Wins over general.operatorClusterURL.",
+          ),
         securityConfigSecret: secretReference(
-          "Secret with files of the security plugin, e.g. internal_users.yml. Users, roles and mappings are merged into the engine without a restart.",
+          "Secret with files of the security plugin, e.g. internal_users.yml: users, roles and mappings are merged into the engine without a restart. At Elasticsearch, Secret with users, users_roles and roles.yml of the file realm.",
         ),
-        updateJob: raw()
-          .optional()
-          .describe("Accepted for compatibility, without effect. The operator runs no Job."),
+        updateJob: raw().optional().describe("No effect: the operator runs no Job."),
       })
       .optional()
       .describe("Users and roles of the engine."),
@@ -82,10 +82,7 @@ export const security = z
               .max(64)
               .optional()
               .describe("Subjects of certificates that are accepted as nodes. At most 64."),
-            perNode: z
-              .boolean()
-              .optional()
-              .describe("Accepted for compatibility, without effect. One certificate names all nodes."),
+            perNode: z.boolean().optional().describe("No effect: one certificate names all nodes."),
           })
           .optional()
           .describe("TLS between nodes."),

@@ -48,6 +48,9 @@ export interface Service extends KubeObject {
     readonly clusterIP?: string;
     readonly selector?: StringMap;
     readonly publishNotReadyAddresses?: boolean;
+    readonly loadBalancerClass?: string;
+    readonly loadBalancerSourceRanges?: readonly string[];
+    readonly externalTrafficPolicy?: string;
     readonly ports?: readonly ServicePort[];
   };
 }

@@ -7,6 +7,7 @@ export type {
   ObjectOf,
 } from "./custom-resource.ts";
 export { referencePage } from "./reference-page.ts";
+export type { FieldColumn } from "./reference-page.ts";
 export type { ConversionClient, ResourceConversion } from "./resource-definition.ts";
 export type { PrinterColumn, KindVersion } from "./kind-version.ts";
 export { toStructuralSchema } from "./structural-schema.ts";

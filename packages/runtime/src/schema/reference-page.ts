@@ -6,8 +6,15 @@ import type { StructuralSchema } from "./structural-schema.ts";
 import { toStructuralSchema } from "./structural-schema.ts";
 import { EMBEDDED, INT_OR_STRING, PRESERVE, VALIDATIONS } from "./vocabulary.ts";
 
+/** One more column in the table of a spec's fields. */
+export interface FieldColumn {
+  readonly title: string;
+  /** Text for the field of a path, e.g. `stages[].name`. */
+  readonly textOf: (path: string) => string;
+}
+
 /** The reference page of a kind in Markdown: every field with type, default, limits and rules, and the example. */
-export function referencePage({ request, example }: CustomResource): string {
+export function referencePage({ request, example }: CustomResource, column?: FieldColumn): string {
   const { kind, group, version, description, scope, spec, status } = request;
   return [
     `# ${kind}`,
@@ -26,7 +33,7 @@ export function referencePage({ request, example }: CustomResource): string {
     "",
     "## spec",
     "",
-    ...fieldTable(toStructuralSchema(spec)),
+    ...fieldTable(toStructuralSchema(spec), column),
     "",
     "## status",
     "",
@@ -54,27 +61,38 @@ function versionTable(request: CustomResource["request"]): readonly string[] {
   return ["## Versions", "", "| version | state |", "|---|---|", ...rows, ""];
 }
 
-function fieldTable(schema: StructuralSchema): readonly string[] {
-  const rows = fieldsOf(schema, "");
-  return ["| field | type | default | meaning |", "|---|---|---|---|", ...rows];
+function fieldTable(schema: StructuralSchema, column?: FieldColumn): readonly string[] {
+  const rows = fieldsOf(schema, "", column);
+  const [title, line] = column === undefined ? ["", ""] : [` ${column.title} |`, "---|"];
+  return [`| field | type | default | meaning |${title}`, `|---|---|---|---|${line}`, ...rows];
 }
 
-function fieldsOf(schema: StructuralSchema, prefix: string): readonly string[] {
+function fieldsOf(
+  schema: StructuralSchema,
+  prefix: string,
+  column: FieldColumn | undefined,
+): readonly string[] {
   const required = Array.isArray(schema["required"]) ? schema["required"] : [];
   return Object.entries(childrenOf(schema)).flatMap(([name, field]) => {
     const path = prefix === "" ? name : `${prefix}.${name}`;
-    return [row(path, field, required.includes(name)), ...descend(field, path)];
+    const more = column === undefined ? "" : ` ${column.textOf(path).replaceAll("|", "\\|")} |`;
+    return [`${row(path, field, required.includes(name))}${more}`, ...descend(field, path, column)];
   });
 }
 
-function descend(field: StructuralSchema, path: string): readonly string[] {
-  if (isSchema(field["items"])) return descendItem(field["items"], `${path}[]`);
-  if (isSchema(field["additionalProperties"])) return descendItem(field["additionalProperties"], `${path}.*`);
-  return fieldsOf(field, path);
+function descend(field: StructuralSchema, path: string, column: FieldColumn | undefined): readonly string[] {
+  if (isSchema(field["items"])) return descendItem(field["items"], `${path}[]`, column);
+  if (isSchema(field["additionalProperties"]))
+    return descendItem(field["additionalProperties"], `${path}.*`, column);
+  return fieldsOf(field, path, column);
 }
 
-function descendItem(item: StructuralSchema, path: string): readonly string[] {
-  return item["type"] === "object" ? fieldsOf(item, path) : [];
+function descendItem(
+  item: StructuralSchema,
+  path: string,
+  column: FieldColumn | undefined,
+): readonly string[] {
+  return item["type"] === "object" ? fieldsOf(item, path, column) : [];
 }
 
 function childrenOf(schema: StructuralSchema): Readonly<Record<string, StructuralSchema>> {

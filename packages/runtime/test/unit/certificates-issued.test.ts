@@ -97,7 +97,7 @@ describe("certificates of our own", () => {
     replica.api.remove({ apiVersion: "v1", kind: "Secret", metadata: secret });
     await replica.renew();
     expect(replica.happened).toEqual([
-      "create Secret ns/authorities",
+      "create Secret ns/CAs",
       ...targets.map((name) => `apply MutatingWebhookConfiguration /${name}`),
       "serve",
     ]);

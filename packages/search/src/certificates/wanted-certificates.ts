@@ -1,7 +1,7 @@
 import { adminSubject, clusterNames, nodeSubject, poolNames } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import type { CertificateOrder } from "../search-action.ts";
-import type { Seen } from "../seen.ts";
+import type { CertificateName, Seen } from "../seen.ts";
 import { dashboardsNames } from "../workload/dashboards-names.ts";
 import { monitoringNames } from "../workload/monitoring-names.ts";
 
@@ -11,42 +11,60 @@ export function wantedCertificates({
   material,
 }: Pick<Seen, "cluster" | "material">): readonly CertificateOrder[] {
   const { pair: ca } = material.ca;
-  const { security } = cluster;
   if (ca === undefined) return [];
-  const names = clusterNames(cluster);
   const trustPem = [ca.certificatePem, ...material.foreignTrust].map((pem) => `${pem.trim()}\n`).join("");
   const requested = cluster.requests.renewCertificates;
   const order = { kind: "issueCertificate", ca, trustPem, requested } as const;
-  const shown = [
+  const all = [
     ...(material.certificates.has("dashboards") ? [dashboardsCertificate(cluster, order)] : []),
     ...(isOwnStack(material) ? [monitoringCertificate(cluster, order)] : []),
+    ...(cluster.security.isEnabled ? nodeCertificates(cluster, material, order) : []),
   ];
-  if (!security.isEnabled) return shown;
+  return all.flatMap((each) => signed(each, cluster, material));
+}
+
+function nodeCertificates(
+  cluster: SearchCluster,
+  { certificates }: Seen["material"],
+  order: SharedOrder,
+): readonly CertificateOrder[] {
   return [
-    ...shown,
     {
       ...order,
       certificate: "transport",
-      secretName: names.transportCertificate,
+      secretName: clusterNames(cluster).transportCertificate,
       subject: nodeSubject(cluster),
       dnsNames: nodeDnsNames(cluster),
       usages: ["server", "client"],
-      durationMs: security.transport.durationMs,
+      durationMs: cluster.security.transport.durationMs,
     },
-    {
-      ...order,
-      certificate: "http",
-      secretName: names.httpCertificate,
-      subject: { ...nodeSubject(cluster), commonName: "http" },
-      dnsNames: [...nodeDnsNames(cluster), ...security.http.extraNames],
-      usages: ["server"],
-      durationMs: security.http.durationMs,
-    },
-    ...(material.certificates.has("admin") ? [adminCertificate(cluster, order)] : []),
+    httpCertificate(cluster, order),
+    ...(certificates.has("admin") ? [adminCertificate(cluster, order)] : []),
   ];
 }
 
-/** A Secret of another client's under the stack's name is the matter of its own lane, and keeps no certificate of nodes from being renewed. */
+/** The order with the CA that the author names for this certificate. One that is not there yet is waited for: no other signs in its place. */
+function signed(
+  order: CertificateOrder,
+  cluster: SearchCluster,
+  { issuers }: Seen["material"],
+): readonly CertificateOrder[] {
+  if (ownIssuer(order.certificate, cluster) === undefined) return [order];
+  const ca = issuers?.get(order.certificate);
+  return ca === undefined ? [] : [{ ...order, ca }];
+}
+
+/** Secret with the CA of one certificate, where that is not the CA of the cluster. */
+export function ownIssuer(
+  certificate: CertificateName,
+  { security: { http, transport }, dashboards }: SearchCluster,
+): string | undefined {
+  if (certificate === "dashboards") return dashboards?.tlsCaSecret;
+  const isOwn = certificate === "http" && http.isGenerated && http.caSecret !== transport.caSecret;
+  return isOwn ? http.caSecret : undefined;
+}
+
+/** A Secret of another client else's under the stack's name is the matter of its own lane, and keeps no certificate of nodes from being renewed. */
 function isOwnStack({ certificates }: Seen["material"]): boolean {
   const cert = certificates.get("monitoring");
   return cert !== undefined && cert.state !== "foreign";
@@ -55,7 +73,21 @@ function isOwnStack({ certificates }: Seen["material"]): boolean {
 /** Common fields of all orders of a cluster. */
 type SharedOrder = Pick<CertificateOrder, "kind" | "ca" | "trustPem" | "requested">;
 
-/** Certificate for users of Dashboards or Kibana. */
+/** What clients see. */
+function httpCertificate(cluster: SearchCluster, order: SharedOrder): CertificateOrder {
+  const { http } = cluster.security;
+  return {
+    ...order,
+    certificate: "http",
+    secretName: clusterNames(cluster).httpCertificate,
+    subject: { ...nodeSubject(cluster), commonName: "http" },
+    dnsNames: [...nodeDnsNames(cluster), ...http.extraNames],
+    usages: ["server"],
+    durationMs: http.durationMs,
+  };
+}
+
+/** What users of Dashboards or Kibana see. */
 function dashboardsCertificate(cluster: SearchCluster, order: SharedOrder): CertificateOrder {
   const { service, certificate } = dashboardsNames(cluster);
   return {
@@ -63,9 +95,9 @@ function dashboardsCertificate(cluster: SearchCluster, order: SharedOrder): Cert
     certificate: "dashboards",
     secretName: certificate,
     subject: { ...nodeSubject(cluster), commonName: "dashboards" },
-    dnsNames: [...domains(service, cluster.namespace), "localhost"],
+    dnsNames: [...domains(service, cluster), "localhost"],
     usages: ["server"],
-    durationMs: cluster.security.http.durationMs,
+    durationMs: cluster.dashboards?.tlsDurationMs ?? cluster.security.http.durationMs,
   };
 }
 
@@ -78,7 +110,7 @@ function monitoringCertificate(cluster: SearchCluster, order: SharedOrder): Cert
     certificate: "monitoring",
     secretName: certificate,
     subject: { ...nodeSubject(cluster), commonName: "monitoring" },
-    dnsNames: [...services.flatMap((service) => domains(service, cluster.namespace)), "localhost"],
+    dnsNames: [...services.flatMap((service) => domains(service, cluster)), "localhost"],
     usages: ["server"],
     durationMs: cluster.security.http.durationMs,
   };
@@ -107,25 +139,28 @@ export function serverNameOf({
 
 /** All names under which a node is reached. They follow from the pools' names, not from their sizes: growing needs no new certificate. */
 function nodeDnsNames(cluster: SearchCluster): readonly string[] {
-  const { namespace, pools } = cluster;
+  const { namespace, pools, clusterDomain = "cluster.local" } = cluster;
   const names = clusterNames(cluster);
   const headless = pools.map((pool) => poolNames(cluster, pool).service);
   return [
-    ...domains(names.clientService, namespace),
-    ...domains(names.discoveryService, namespace),
+    ...domains(names.clientService, cluster),
+    ...domains(names.discoveryService, cluster),
     ...headless.flatMap((service) => [
       `*.${service}.${namespace}.svc`,
-      `*.${service}.${namespace}.svc.cluster.local`,
+      `*.${service}.${namespace}.svc.${clusterDomain}`,
     ]),
     "localhost",
   ];
 }
 
-function domains(service: string, namespace: string): readonly string[] {
+function domains(
+  service: string,
+  { namespace, clusterDomain = "cluster.local" }: Pick<SearchCluster, "namespace" | "clusterDomain">,
+): readonly string[] {
   return [
     service,
     `${service}.${namespace}`,
     `${service}.${namespace}.svc`,
-    `${service}.${namespace}.svc.cluster.local`,
+    `${service}.${namespace}.svc.${clusterDomain}`,
   ];
 }

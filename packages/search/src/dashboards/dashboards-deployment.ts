@@ -4,9 +4,11 @@ import type { ConfigMap, Deployment, EnvVar, Service } from "@quartermaster/runt
 
 import { podDialect } from "../distributions/distributions.ts";
 import { clusterNames } from "../model/cluster-names.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
+import { ownerless } from "../model/object-metadata.ts";
 import type { DashboardsSettings, SearchCluster } from "../model/search-cluster.ts";
 import { ownerAnnotations, ownerLabels } from "../owner-labels.ts";
-import { clusterLabels } from "../workload/cluster-labels.ts";
+import { clusterLabels, givenAnnotations } from "../workload/cluster-labels.ts";
 import {
   cookieKey,
   dashboardsLabels,
@@ -35,13 +37,17 @@ export function dashboardsConfigMap(cluster: SearchCluster, settings: Dashboards
 }
 
 /** Users come in here. */
-export function dashboardsService(cluster: SearchCluster, { service }: DashboardsSettings): Service {
+export function dashboardsService(cluster: SearchCluster, { service, pod }: DashboardsSettings): Service {
   const base = metadataOf(cluster, dashboardsNames(cluster).service);
   const isBalanced = service.type === "LoadBalancer" && service.sourceRanges.length > 0;
   return {
     apiVersion: "v1",
     kind: "Service",
-    metadata: { ...base, labels: { ...service.labels, ...base.labels } },
+    metadata: {
+      ...base,
+      labels: { ...ownerless(service.labels), ...base.labels },
+      ...givenAnnotations(ownerless(pod.annotations)),
+    },
     spec: {
       type: service.type,
       selector: dashboardsLabels(cluster),
@@ -54,11 +60,16 @@ export function dashboardsService(cluster: SearchCluster, { service }: Dashboard
 /** Its pods. They meet the restricted profile with a read-only root. */
 export function dashboardsDeployment(cluster: SearchCluster, choice: DashboardsChoice): Deployment {
   const { settings, inputsHash } = choice;
+  const { plugins = [] } = settings;
   const labels = dashboardsLabels(cluster);
+  const base = metadataOf(cluster, dashboardsNames(cluster).deployment);
   const spec = {
     ...mergeFields(podDefaults(settings), withoutFields(settings.pod.spec, podFieldsOfOurs)),
+    ...(settings.pod.spec["hostNetwork"] === true ? { dnsPolicy: "ClusterFirstWithHostNet" } : {}),
+    ...(plugins.length === 0 ? {} : { initContainers: pluginContainers(cluster, choice) }),
     containers: [container(cluster, choice)],
     volumes: [
+      ...(plugins.length === 0 ? [] : [{ name: pluginsVolume, emptyDir: {} }]),
       { name: "config", configMap: { name: dashboardsNames(cluster).config } },
       { name: "data", emptyDir: {} },
       { name: "tmp", emptyDir: {} },
@@ -69,7 +80,11 @@ export function dashboardsDeployment(cluster: SearchCluster, choice: DashboardsC
   return {
     apiVersion: "apps/v1",
     kind: "Deployment",
-    metadata: metadataOf(cluster, dashboardsNames(cluster).deployment),
+    metadata: {
+      ...base,
+      labels: { ...ownerless(ownLabels(cluster, settings)), ...base.labels },
+      ...givenAnnotations(ownerless(settings.pod.annotations)),
+    },
     spec: {
       replicas: settings.replicas,
       selector: { matchLabels: labels },
@@ -126,6 +141,55 @@ function podDefaults({ image }: DashboardsSettings): JsonObject {
   };
 }
 
+const containerSecurity: JsonObject = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  readOnlyRootFilesystem: true,
+};
+
+const pluginsVolume = "plugins";
+
+/**
+ * Plugins are installed before it starts, into a volume: the image is read-only. Two steps, because the volume hides the plugins of the
+ * image where the tool looks for them. What the author writes is an argument, never part of a script.
+ */
+function pluginContainers(
+  cluster: SearchCluster,
+  { settings, image }: DashboardsChoice,
+): readonly JsonObject[] {
+  const { home, plugins = [], resources } = settings;
+  const tool = `${home}/bin/${distributionFacts[cluster.distribution].dashboards}-plugin`;
+  const base = {
+    image,
+    ...(settings.image.pullPolicy === undefined ? {} : { imagePullPolicy: settings.image.pullPolicy }),
+    securityContext: containerSecurity,
+    ...(resources === undefined ? {} : { resources }),
+  };
+  const tmp = { name: "tmp", mountPath: "/tmp" };
+  const data = { name: "data", mountPath: `${home}/data` };
+  return [
+    {
+      ...base,
+      name: "copy-plugins",
+      command: ["/bin/bash", "-c", 'cp -R "$1/plugins/." "$2/"', "copy-plugins", home, "/prepared"],
+      volumeMounts: [tmp, { name: pluginsVolume, mountPath: "/prepared" }],
+    },
+    {
+      ...base,
+      name: "install-plugins",
+      command: [
+        "/bin/bash",
+        "-c",
+        'set -e; tool=$1; shift; for plugin in "$@"; do "$tool" install "$plugin"; done',
+        "install-plugins",
+        tool,
+        ...plugins,
+      ],
+      volumeMounts: [tmp, data, { name: pluginsVolume, mountPath: `${home}/plugins` }],
+    },
+  ];
+}
+
 function container(cluster: SearchCluster, { settings, image }: DashboardsChoice): JsonObject {
   const ours: JsonObject = {
     name: "dashboards",
@@ -133,11 +197,7 @@ function container(cluster: SearchCluster, { settings, image }: DashboardsChoice
     ...(settings.image.pullPolicy === undefined ? {} : { imagePullPolicy: settings.image.pullPolicy }),
     env: cluster.security.isEnabled ? environment(cluster, settings) : [],
     ports: [{ name: "http", containerPort: dashboardsPort, protocol: "TCP" }],
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"] },
-      readOnlyRootFilesystem: true,
-    },
+    securityContext: containerSecurity,
     volumeMounts: mounts(cluster, settings),
     ...(settings.resources === undefined ? {} : { resources: settings.resources }),
     ...probes(settings),
@@ -168,18 +228,28 @@ function mounts(cluster: SearchCluster, settings: DashboardsSettings): readonly 
     { name: "config", mountPath: `${settings.home}/config/${file}`, subPath: file, readOnly: true },
     { name: "data", mountPath: `${settings.home}/data` },
     { name: "tmp", mountPath: "/tmp" },
+    ...((settings.plugins ?? []).length === 0
+      ? []
+      : [{ name: pluginsVolume, mountPath: `${settings.home}/plugins`, readOnly: true }]),
     ...certificateVolumes(cluster, settings).map(({ name }) => ({
       name,
       mountPath: name === "trust" ? dashboardsDirectories.trust : dashboardsDirectories.certificate,
       readOnly: true,
     })),
-    ...settings.pod.volumes.map(({ name, path, subPath, readOnly }) => ({
-      name,
-      mountPath: path,
-      ...(typeof subPath === "string" && subPath !== "" ? { subPath } : {}),
-      ...(readOnly === true ? { readOnly: true } : {}),
-    })),
+    ...settings.pod.volumes
+      .filter((volume) => !isOwnPath(volume, settings))
+      .map(({ name, path, subPath, readOnly }) => ({
+        name,
+        mountPath: path,
+        ...(typeof subPath === "string" && subPath !== "" ? { subPath } : {}),
+        ...(readOnly === true ? { readOnly: true } : {}),
+      })),
   ];
+}
+
+/** Volumes of ours are writable already. */
+function isOwnPath({ path }: JsonObject, { home }: DashboardsSettings): boolean {
+  return path === "/tmp" || path === `${home}/data`;
 }
 
 interface CertificateVolume {

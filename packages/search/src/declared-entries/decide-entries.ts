@@ -142,7 +142,8 @@ function decideOurs(
     if (isTried) return kept("nothing", record);
     return { name, act: "verify", before: done, after: { ...done, verified: true } };
   }
-  if (!isOurs && !overwritesForeign) return kept("conflict", record);
+  // Not proved any more: the engine is queried until the conflict is resolved.
+  if (!isOurs && !overwritesForeign) return kept("conflict", { name, digests: record.digests });
   if (record.digests.includes(want)) return kept("put", { name, digests: record.digests });
   return kept("nothing", { name, digests: withDigest(record.digests, want, has) });
 }

@@ -41,7 +41,7 @@ const conflictRecheckMs = 60_000;
 export function entriesLane(entries: DeclaredEntries): SearchLane {
   const asDeclared: LaneRule = {
     name: "asDeclared",
-    decide: (seen) => (entries.isPending(seen) ? undefined : nothingToDo),
+    decide: (seen) => (entries.isPending(seen) || isDrifted(entries, seen) ? undefined : nothingToDo),
   };
   /** A failed or missing read means that nothing is done. */
   const awaitRead: LaneRule = {
@@ -61,13 +61,24 @@ export function entriesLane(entries: DeclaredEntries): SearchLane {
   return { name: entries.lane, rules: [asDeclared, awaitRead, keepEntries] };
 }
 
+/** All was done, and a list of the engine's entries shows that another client has changed or deleted one since. */
+function isDrifted(entries: DeclaredEntries, seen: Seen): boolean {
+  const { cluster, status } = seen;
+  const plan = status.clusterUuid === undefined || cluster.isPaused ? undefined : entries.plan(seen);
+  if (plan === undefined) return false;
+  const isAsRecorded = isDeepStrictEqual(seen.status[entries.lane] ?? [], plan.after);
+  return !isAsRecorded || entries.action(plan) !== undefined || entries.conflict(seen, plan) !== undefined;
+}
+
 function kept(entries: DeclaredEntries, seen: Seen, plan: EntryPlan): LaneVerdict {
   const { left, before, after } = plan;
+  const restored = entries.isPending(seen) ? [] : plan.put;
   const action = entries.action(plan);
   const isMoving = action !== undefined || !isDeepStrictEqual(seen.status[entries.lane] ?? [], after);
   return {
     actions: [
       ...(action === undefined ? [] : [action]),
+      ...(restored.length === 0 ? [] : [restoredEvent(entries, restored)]),
       ...left.map((name): SearchAction => ({
         kind: "record",
         event: { type: "Warning", ...entries.left(name) },
@@ -76,6 +87,19 @@ function kept(entries: DeclaredEntries, seen: Seen, plan: EntryPlan): LaneVerdic
     intent: { [entries.lane]: [...after] },
     intentIfFailed: { [entries.lane]: [...before] },
     ...(isMoving ? moving(entries, seen, action) : resting(entries.conflict(seen, plan))),
+  };
+}
+
+function restoredEvent({ lane }: DeclaredEntries, names: readonly string[]): SearchAction {
+  const what = lane === "repositories" ? "Snapshot repositories" : "Settings of the engine";
+  return {
+    kind: "record",
+    event: {
+      type: "Warning",
+      reason: "EngineDrift",
+      action: "RestoreEntries",
+      note: `${what} that another client changed or deleted are written again: ${names.slice(0, 10).join(", ")}.`,
+    },
   };
 }
 

@@ -153,12 +153,14 @@ export function keepTurns(
   before: EngineFacts,
   turns: ReadonlySet<SampledFact>,
 ): EngineFacts {
-  const waits = (name: "nodeLoad" | "indices"): boolean =>
+  const waits = (name: "nodeLoad" | "indices" | "settings" | "repositories"): boolean =>
     turns.has(name) && !now[name].isKnown && now[name].why === notQueried.why;
   return {
     ...now,
     ...(waits("nodeLoad") ? { nodeLoad: before.nodeLoad } : {}),
     ...(waits("indices") ? { indices: before.indices } : {}),
+    ...(waits("settings") ? { settings: before.settings } : {}),
+    ...(waits("repositories") ? { repositories: before.repositories } : {}),
   };
 }
 

@@ -32,6 +32,8 @@ export interface EngineSamplerOptions {
   readonly settledMs?: number | undefined;
   /** Default: 5 s. */
   readonly openMs?: number | undefined;
+  /** Between two lists of one kind (default: 9 min, so that the next sample comes within ten). */
+  readonly listMs?: number | undefined;
   /** Samples that run at the same time (default: 16). One that takes longer than 2 s does not count any more. */
   readonly concurrency?: number | undefined;
   /** Called with what each sample found. True: the object is to be looked at, although nothing else has changed. */
@@ -49,6 +51,9 @@ const slowMs = 2_000;
 const firstWaitMs = 10_000;
 const promptMs = 200;
 
+/** Requests of one list, as a share of the samples: one in eighteen, and some more. */
+const listShare = 0.07;
+
 /** Intervals get up to so much longer, so that clusters do not keep in step. */
 const jitter = 0.1;
 
@@ -64,8 +69,9 @@ export class EngineSampler {
   #wake: ((ref: ObjectRef) => void) | undefined;
 
   constructor(options: EngineSamplerOptions) {
-    const { settledMs = 30_000, openMs = 5_000, concurrency = 16, onSample = wakesNone } = options;
-    this.#options = { ...options, settledMs, openMs, concurrency, onSample };
+    const { settledMs = 30_000, openMs = 5_000, listMs = 9 * 60_000 } = options;
+    const { concurrency = 16, onSample = wakesNone } = options;
+    this.#options = { ...options, settledMs, openMs, listMs, concurrency, onSample };
   }
 
   /** Number of clusters that are managed. */
@@ -228,11 +234,16 @@ export class EngineSampler {
     const { client, cluster } = sampled;
     const nodes = cluster.target.endpoints.map(({ node }) => node);
     const nowMs = (): number => system.monotonicMs();
-    const all = await engineSample(client, { facts: sampled.nextFacts(), nodes, nowMs });
+    const all = await engineSample(client, {
+      facts: sampled.nextFacts({ nowMs: nowMs(), listMs: this.#options.listMs }),
+      nodes,
+      nowMs,
+    });
     // Of a client that was replaced meanwhile: it may have spoken to other nodes.
     if (sampled.isFinished || sampled.client !== client) return;
     const seen = this.#hasRoom(sampled, rowsOf(all)) ? all : withoutTables(all);
-    const turns = new Set(sampled.cluster.turns);
+    const { turns: inTurn = [], lists = [] } = sampled.cluster;
+    const turns = new Set([...inTurn, ...lists]);
     const known = keepTurns(seen, sampled.facts, turns);
     const facts = keepFacts(known, sampled.facts, this.#oldestMs(sampled));
     const isChanged = sampled.take(facts, { rows: rowsOf(all), isUnreadable: isUnreadable(all) });
@@ -269,9 +280,12 @@ export class EngineSampler {
     sampled.waitFor(timer);
   }
 
+  /** Lists take requests of their own: samples are as much rarer, so that a settled engine gets two a minute in all. */
   #intervalMs({ cluster, cost }: SampledEngine): number {
     const { openMs, settledMs } = this.#options;
-    return (cluster.isOpen ? openMs : settledMs) * Math.max(1, cost.rows / usualRows);
+    const { isOpen, lists = [] } = cluster;
+    const baseMs = isOpen ? openMs : settledMs * (1 + listShare * lists.length);
+    return baseMs * Math.max(1, cost.rows / usualRows);
   }
 
   /** A fact outlives one failed sample, not two: the second one follows after `openMs`. */

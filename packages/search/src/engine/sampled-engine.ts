@@ -16,8 +16,20 @@ export interface SampledCluster {
   readonly facts: ReadonlySet<SampledFact>;
   /** Facts of which each sample queries one more, in turn (default: none). The others stay valid. */
   readonly turns?: readonly SampledFact[] | undefined;
+  /** What others may change: listed once in ten minutes, also while nothing is open (default: nothing). What was listed holds on. */
+  readonly lists?: readonly ListedFact[] | undefined;
 }
 
+/** When lists are due. */
+interface ListTimes {
+  readonly nowMs: number;
+  readonly listMs: number;
+}
+
+/** Facts that are lists of entries of others and ours. */
+export type ListedFact = "settings" | "repositories";
+
+/** What was read, kept or not. */
 export interface SampleCost {
   readonly rows: number;
   /** A response was not what the API promises. */
@@ -42,6 +54,7 @@ export class SampledEngine {
   #isDueAgain = false;
   #projection = "";
   #turn = 0;
+  readonly #listedMs = new Map<ListedFact, number>();
   #first = Promise.withResolvers<undefined>();
   #firstTimer: Timer | undefined;
 
@@ -85,12 +98,17 @@ export class SampledEngine {
     this.#projection = "";
   }
 
-  /** Queries of the next sample. */
-  nextFacts(): ReadonlySet<SampledFact> {
-    const { facts: required, turns = [] } = this.cluster;
+  /** What the next sample asks for: of lists the first one that is due, so that one sample is one request more at most. */
+  nextFacts({ nowMs, listMs }: ListTimes): ReadonlySet<SampledFact> {
+    const { facts: required, turns = [], lists = [] } = this.cluster;
     const turn = turns[this.#turn % Math.max(1, turns.length)];
     this.#turn += 1;
-    return turn === undefined ? required : new Set([...required, turn]);
+    const list = lists.find((name) => nowMs - (this.#listedMs.get(name) ?? -Infinity) >= listMs);
+    return new Set([
+      ...required,
+      ...(turn === undefined ? [] : [turn]),
+      ...(list === undefined ? [] : [list]),
+    ]);
   }
 
   begin(): void {
@@ -130,6 +148,10 @@ export class SampledEngine {
     this.cost = cost;
     this.facts = facts;
     this.rows = rowsOf(facts);
+    for (const name of this.cluster.lists ?? []) {
+      const list = facts[name];
+      if (list.isKnown) this.#listedMs.set(name, list.atMs);
+    }
     this.#first.resolve(undefined);
     this.restFirst();
     const projection = projectionOf(facts);

@@ -4,7 +4,7 @@ import type { StatefulSet } from "@quartermaster/runtime/kinds";
 import type { EngineNode } from "../engine/engine-facts.ts";
 import { isDataPool, isManagerPool, type NodePool } from "../model/search-cluster.ts";
 import type { PodFacts, Seen } from "../seen.ts";
-import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
+import { acceptedInputs } from "../workload/pool-inputs-hash.ts";
 
 /** One node: declared, or still there although it is not declared any more. */
 export interface NodeFacts {
@@ -148,7 +148,7 @@ function rolesOf(
 
 /** Data tiers among roles. */
 export function dataTiers(roles: readonly string[]): readonly string[] {
-  return roles.filter((role) => role === "data" || role.startsWith("data_"));
+  return roles.filter((role) => role.startsWith("data") || role === "search" || role === "warm");
 }
 
 function isEphemeral(
@@ -164,9 +164,11 @@ export function outdatedPods({
   cluster,
   pods,
   material,
-}: Pick<Seen, "cluster" | "pods" | "material">): readonly string[] {
+  statefulSets,
+}: Pick<Seen, "cluster" | "pods" | "material" | "statefulSets">): readonly string[] {
   return cluster.pools.flatMap((pool) => {
-    const wanted = poolInputsHash(cluster, pool, material.podInputs);
+    const set = statefulSets.get(pool.name);
+    const { inputsHash: wanted } = acceptedInputs(cluster, pool, { followed: material.podInputs, set });
     return pods
       .filter(
         ({ pool: name, inputsHash }) =>

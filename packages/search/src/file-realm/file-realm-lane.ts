@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 
+import { firstTen } from "@quartermaster/api";
 import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { awaits, type LaneRule, nothingToDo, refuses, type SearchLane } from "../lane.ts";
-import { clusterNames, operatorUser } from "../model/cluster-names.ts";
+import { clusterNames } from "../model/cluster-names.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
 import type { AccountFact, Login, Seen } from "../seen.ts";
 import { clusterLabels } from "../workload/cluster-labels.ts";
-import { dashboardsUser } from "../workload/dashboards-names.ts";
-import { monitoringUser } from "../workload/monitoring-names.ts";
+import { ownRealmUsers } from "./own-realm-users.ts";
+import { NO_REALM_FILES, realmName, type RealmFiles } from "./read-realm-files.ts";
 
 /** An account that the realm is to have; `login` is undefined while its Secret lacks something. */
 function accountsOf({ material, cluster }: Seen): readonly RealmAccount[] {
@@ -46,16 +47,32 @@ const awaitPasswords: LaneRule = {
   },
 };
 
-const ownUsers: ReadonlySet<string> = new Set([operatorUser, dashboardsUser, monitoringUser]);
-
-/** The files are lines with colons and commas between the parts. */
-const usableName = /^[A-Za-z0-9_.@-]{1,128}$/;
+/** Without the files all clients in them would be locked out: they stay until they are there again, and until they can be read. */
+const awaitFiles: LaneRule = {
+  name: "awaitFiles",
+  decide: ({ cluster, security: { realm } }) => {
+    const name = cluster.security.securityConfigSecret ?? "";
+    if (realm?.isMissing === true)
+      return awaits(
+        searchReasons.awaitingMaterial,
+        `Secret ${name}, which spec.security.config.securityConfigSecret names, does not exist: users and roles stay as they are until you create it.`,
+        { actor: "user" },
+      );
+    const problems = realm?.problems ?? [];
+    return problems.length === 0
+      ? undefined
+      : refuses(
+          searchReasons.securityRefused,
+          `Secret ${name}: ${firstTen(problems, "; ")}. Nothing of it is applied.`,
+        );
+  },
+};
 
 const unusableLogin: LaneRule = {
   name: "unusableLogin",
   decide: ({ material: { adminPassword } }) => {
     const { username = "", password = "" } = adminPassword.login ?? {};
-    const isUsable = usableName.test(username) && !ownUsers.has(username) && password !== "";
+    const isUsable = realmName.test(username) && !ownRealmUsers.has(username) && password !== "";
     if (isUsable) return undefined;
     return refuses(
       searchReasons.securityRefused,
@@ -104,7 +121,7 @@ const writeFiles: LaneRule = {
       const hash = login === undefined ? undefined : hashOf(seen, login, version);
       return login === undefined || hash === undefined ? [] : [{ name: login.username, hash, role }];
     });
-    const secret = fileRealmSecret(cluster, users);
+    const secret = fileRealmSecret(cluster, users, seen.security.realm);
     const live = material.fileRealm?.files.live;
     if (live !== undefined && isDeepStrictEqual(live.data, secret.data)) return undefined;
     return awaits(searchReasons.awaitingMaterial, "The users are written.", {
@@ -121,6 +138,7 @@ export const fileRealmLane: SearchLane = {
     notSecured,
     awaitPasswords,
     unusableLogin,
+    awaitFiles,
     hashPasswords,
     foreignFiles,
     writeFiles,
@@ -136,10 +154,18 @@ export interface RealmUser {
   readonly role: "superuser" | "kibana_system" | "remote_monitoring_collector";
 }
 
-/** The files of the realm: who may log in, and with which role. */
-export function fileRealmSecret(cluster: SearchCluster, users: readonly RealmUser[]): Secret {
-  const sorted = users.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  const roles = [...new Set(sorted.map(({ role }) => role))].toSorted();
+/** The files of the realm: who may log in, and with which role. Accounts of the operator and the administrator win over the author's. */
+export function fileRealmSecret(
+  cluster: SearchCluster,
+  users: readonly RealmUser[],
+  theirs: RealmFiles = NO_REALM_FILES,
+): Secret {
+  const own = Object.fromEntries(users.map(({ name, hash }) => [name, asElasticsearch(hash)]));
+  const hashes = Object.entries({ ...theirs.users, ...own });
+  const roles = [...new Set([...users.map(({ role }) => role), ...Object.keys(theirs.roles)])].toSorted();
+  const members = (role: string): readonly string[] => [
+    ...new Set([...namesWith(users, role), ...(theirs.roles[role] ?? [])]),
+  ];
   return {
     apiVersion: "v1",
     kind: "Secret",
@@ -150,13 +176,17 @@ export function fileRealmSecret(cluster: SearchCluster, users: readonly RealmUse
     },
     type: "Opaque",
     data: encode({
-      users: sorted.map(({ name, hash }) => `${name}:${asElasticsearch(hash)}\n`).join(""),
-      users_roles: roles.map((role) => `${role}:${namesWith(sorted, role).join(",")}\n`).join(""),
+      users: hashes
+        .map(([name, hash]) => `${name}:${hash}\n`)
+        .toSorted()
+        .join(""),
+      users_roles: roles.map((role) => `${role}:${members(role).toSorted().join(",")}\n`).join(""),
+      "roles.yml": theirs.definitions,
     }),
   };
 }
 
-function namesWith(users: readonly RealmUser[], wanted: RealmUser["role"]): readonly string[] {
+function namesWith(users: readonly RealmUser[], wanted: string): readonly string[] {
   return users.filter(({ role }) => role === wanted).map(({ name }) => name);
 }
 

@@ -10,19 +10,28 @@ import type { UserSecrets } from "./spec-references.ts";
  * declared or not. The latter are known on their own, too: the name that was verified in them may be declared no more.
  */
 export function foreignCertificates(
-  { cluster, mounted }: Pick<Seen, "cluster" | "mounted">,
+  { cluster, mounted, issuers }: Pick<Seen, "cluster" | "mounted"> & Pick<Material, "issuers">,
   user: UserSecrets,
 ): Pick<Material, "foreignTrust" | "foreignHttpTrust" | "mountedCertificates"> {
   const { transportCertificate, httpCertificate } = clusterNames(cluster);
   const isForeign = (name: string): boolean => name !== transportCertificate && name !== httpCertificate;
   const trustOf = (layer: "transport" | "http"): readonly string[] => {
     const names = [...suppliedName(cluster.security[layer], user), ...mounted[layer].filter(isForeign)];
-    return [...new Set(names)].flatMap((name) => user.optional(name, "ca.crt") ?? []);
+    const { isGenerated, caSecret } = cluster.security[layer];
+    return [
+      ...[...new Set(names)].flatMap((name) => user.optional(name, "ca.crt") ?? []),
+      ...(isGenerated || caSecret === undefined ? [] : (user.read(caSecret, ["ca.crt"]) ?? [])),
+    ];
   };
+  const { adminSecret } = cluster.security;
+  const clientCa = adminSecret === undefined ? undefined : user.optional(adminSecret, "ca.crt");
+  const issuer = issuers?.get("http")?.certificatePem;
   const [transport, http] = [trustOf("transport"), trustOf("http")];
   return {
-    foreignTrust: [...new Set([...transport, ...http])],
-    foreignHttpTrust: http,
+    foreignTrust: [
+      ...new Set([...transport, ...http, ...[issuer, clientCa].filter((pem) => pem !== undefined)]),
+    ],
+    foreignHttpTrust: issuer === undefined ? http : [...http, issuer],
     mountedCertificates: mounted.http
       .filter(isForeign)
       .flatMap((name) => readCertificate(user.optional(name, "tls.crt") ?? "")?.fingerprint ?? []),

@@ -10,6 +10,7 @@ import { labelsOf, ownerAnnotations } from "../owner-labels.ts";
 import type { ActionHandlers, PerformContext } from "../perform-context.ts";
 import type { ActionOf, CertificateOrder } from "../search-action.ts";
 import { encode } from "../secret-text.ts";
+import { givenAnnotations } from "../workload/cluster-labels.ts";
 
 /** How keys, certificates and passwords are made and renewed. */
 export const materialHandlers: ActionHandlers<
@@ -47,8 +48,11 @@ async function issueFor(
   await ctx.apply(secrets, {
     metadata: {
       name: secretName,
-      labels: labelsOf(cluster),
-      ...(requested === undefined ? {} : { annotations: { [ownerAnnotations.renewed]: requested } }),
+      labels: { ...cluster.common?.labels, ...labelsOf(cluster) },
+      ...givenAnnotations({
+        ...cluster.common?.annotations,
+        ...(requested === undefined ? {} : { [ownerAnnotations.renewed]: requested }),
+      }),
     },
     type: "Opaque",
     data: encode({ "tls.crt": certificatePem, "tls.key": keyPem, "ca.crt": trustPem }),
@@ -99,7 +103,12 @@ async function keepSecret(
     await ctx.client.create(secrets, {
       apiVersion: "v1",
       kind: "Secret",
-      metadata: { name, namespace: cluster.namespace, labels: labelsOf(cluster) },
+      metadata: {
+        name,
+        namespace: cluster.namespace,
+        labels: { ...cluster.common?.labels, ...labelsOf(cluster) },
+        ...givenAnnotations({ ...cluster.common?.annotations }),
+      },
       type: "Opaque",
       data: encode(fields),
     });

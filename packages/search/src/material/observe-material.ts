@@ -3,6 +3,7 @@ import { type CertifiedKey, isPair } from "@quartermaster/runtime/certificates";
 import { configMaps, type Secret, secrets } from "@quartermaster/runtime/kinds";
 
 import { followedData } from "../bounded-data.ts";
+import { ownIssuer } from "../certificates/wanted-certificates.ts";
 import { podDialect } from "../distributions/distributions.ts";
 import { clusterNames } from "../model/cluster-names.ts";
 import type { ClusterObject } from "../model/read-cluster.ts";
@@ -23,7 +24,9 @@ export function observeMaterial(
   const names = clusterNames(cluster);
   const user = new UserSecrets(ctx);
   const { security } = cluster;
-  const ca = caOf(keptSecret(ctx, cluster, names.caSecret), security.transport.caSecret, user);
+  const ca = caOf(keptSecret(ctx, cluster, names.caSecret), issuerName(security.transport), user);
+  const issuers = issuersOf(cluster, user);
+  const operatorClient = operatorPair(cluster, user);
   const own = (name: string): SecretFact => ownedSecret(ctx, object, { name, cluster });
   const certificates = new Map(
     certificateSecrets(cluster).map(([certificate, name]) => [certificate, withPair(own(name), "tls")]),
@@ -49,13 +52,15 @@ export function observeMaterial(
   for (const reference of specReferences(cluster)) user.need(reference);
   return {
     ca,
+    issuers,
+    operatorClient,
     certificates,
     adminPassword,
     fileRealm,
     dashboards,
     ...monitoringAccounts(cluster, ctx),
     supplied: suppliedPairs(cluster, user),
-    ...foreignCertificates({ cluster, mounted }, user),
+    ...foreignCertificates({ cluster, mounted, issuers }, user),
     podInputs,
     missing: security.isEnabled
       ? [...user.missing, ...missingOwn({ ca, certificates, adminPassword, fileRealm })]
@@ -167,6 +172,40 @@ function caOf(own: SecretFact, named: string | undefined, user: UserSecrets): Ma
   const [certificatePem, keyPem] = user.read(named, ["ca.crt", "ca.key"]) ?? [];
   const pair = certificatePem === undefined || keyPem === undefined ? undefined : { certificatePem, keyPem };
   return { name: named, state: pair === undefined ? "missing" : "ours", live: undefined, pair };
+}
+
+/** A CA is for certificates that are issued; beside a certificate of the author's it is only trusted. */
+function issuerName({ isGenerated, caSecret }: SearchCluster["security"]["http"]): string | undefined {
+  return isGenerated ? caSecret : undefined;
+}
+
+/** CAs besides that of the cluster: for clients, and for Dashboards. Without one of them its certificate is not issued. */
+function issuersOf(cluster: SearchCluster, user: UserSecrets): Material["issuers"] {
+  const { security, dashboards } = cluster;
+  const issued: readonly CertificateName[] = [
+    ...(security.isEnabled && security.http.isEnabled ? (["http"] as const) : []),
+    ...(dashboards?.isTlsEnabled === true ? (["dashboards"] as const) : []),
+  ];
+  return new Map(
+    issued.flatMap((certificate) => {
+      const name = ownIssuer(certificate, cluster);
+      const [certificatePem, keyPem] =
+        name === undefined ? [] : (user.read(name, ["ca.crt", "ca.key"]) ?? []);
+      return certificatePem === undefined || keyPem === undefined
+        ? []
+        : [[certificate, { certificatePem, keyPem }] as const];
+    }),
+  );
+}
+
+/** Only where an engine takes an administrator by certificate. */
+function operatorPair(cluster: SearchCluster, user: UserSecrets): CertifiedKey | undefined {
+  const { security } = cluster;
+  if (security.adminSecret === undefined || !security.isEnabled || hasFileRealm(cluster)) return undefined;
+  const [certificatePem, keyPem] = user.read(security.adminSecret, ["tls.crt", "tls.key"]) ?? [];
+  if (certificatePem === undefined || keyPem === undefined) return undefined;
+  const pair = { certificatePem, keyPem };
+  return isPair(pair) ? pair : undefined;
 }
 
 function adminOf(cluster: SearchCluster, own: SecretFact, user: UserSecrets): Material["adminPassword"] {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "@quartermaster/runtime";
 
 import { queriesOf } from "./autoscaling-policy.ts";
+import { isBefore } from "./is-before.ts";
 import type { ClusterObject } from "./read-cluster.ts";
 import { acceptedRoles, readRole } from "./read-pool.ts";
 import { isManagerPool, type NodePool, type SearchCluster, type SpecIssue } from "./search-cluster.ts";
@@ -10,6 +11,8 @@ export function checkCluster(cluster: SearchCluster, spec: ClusterObject["spec"]
   return [
     ...checkVersion(cluster),
     ...checkRoles(spec),
+    ...checkRolesOfVersion(cluster, spec),
+    ...checkGrpc(cluster),
     ...checkManagers(cluster),
     ...checkTls(cluster),
     ...checkDashboards(cluster),
@@ -43,6 +46,37 @@ function checkRoles({ nodePools }: ClusterObject["spec"]): readonly SpecIssue[] 
         : [],
     ),
   );
+}
+
+/** Roles that only some engines have: others would refuse to start, or take them for a tag without meaning. */
+function checkRolesOfVersion(
+  { distribution, version }: SearchCluster,
+  { nodePools }: ClusterObject["spec"],
+): readonly SpecIssue[] {
+  const missing = (role: string): string | undefined => {
+    if (role === "warm" && (distribution !== "opensearch" || isBefore(version, 3, 0)))
+      return "needs OpenSearch 3: write data_warm, or search at OpenSearch 2";
+    if (role === "search" && distribution !== "opensearch")
+      return "is a role of OpenSearch alone: write data_frozen";
+    return undefined;
+  };
+  return nodePools.flatMap(({ roles }, pool) =>
+    roles.flatMap((role, at) => {
+      const message = missing(role);
+      return message === undefined
+        ? []
+        : [invalid(`spec.nodePools[${String(pool)}].roles[${String(at)}]`, message)];
+    }),
+  );
+}
+
+function checkGrpc({ grpc, httpPort }: SearchCluster): readonly SpecIssue[] {
+  if (grpc === undefined) return [];
+  const { port } = grpc;
+  const isUsable = port >= 1 && port <= 65_535 && port !== httpPort && port !== 9300;
+  return isUsable
+    ? []
+    : [invalid("spec.general.grpc.port", "is not a port, or one that is taken: write e.g. 9400-9500")];
 }
 
 function checkManagers({ pools }: SearchCluster): readonly SpecIssue[] {

@@ -1,3 +1,5 @@
+import type { SearchKind } from "@quartermaster/api";
+
 /** Names of all distributions. */
 export const distributionNames = ["opensearch", "elasticsearch"] as const;
 
@@ -7,7 +9,7 @@ export type Distribution = (typeof distributionNames)[number];
 /** In what distributions differ, as far as their declaration is concerned. */
 export interface DistributionFacts {
   /** Kind of the object that declares a cluster. */
-  readonly clusterKind: string;
+  readonly clusterKind: SearchKind;
   readonly repository: string;
   readonly image: string;
   /** Directory of the engine in its image. */
@@ -16,6 +18,8 @@ export interface DistributionFacts {
   readonly dashboards: string;
   readonly dashboardsRepository: string;
   readonly dashboardsHome: string;
+  /** Its field in the spec. */
+  readonly dashboardsField: "dashboards" | "kibana";
   /**
    * Whether it has the security plugin of OpenSearch: users and roles are in an index, the operator proves who it is by a client
    * certificate, and nodes read certificates again on request. Otherwise users come from files that nodes follow.
@@ -35,6 +39,7 @@ export const distributionFacts: Readonly<Record<Distribution, DistributionFacts>
     dashboards: "opensearch-dashboards",
     dashboardsRepository: "docker.io/opensearchproject",
     dashboardsHome: "/usr/share/opensearch-dashboards",
+    dashboardsField: "dashboards",
     hasSecurityPlugin: true,
     isLicensed: false,
   },
@@ -46,6 +51,7 @@ export const distributionFacts: Readonly<Record<Distribution, DistributionFacts>
     dashboards: "kibana",
     dashboardsRepository: "docker.elastic.co/kibana",
     dashboardsHome: "/usr/share/kibana",
+    dashboardsField: "kibana",
     hasSecurityPlugin: false,
     isLicensed: true,
   },

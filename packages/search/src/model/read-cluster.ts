@@ -1,4 +1,11 @@
-import type { ElasticsearchCluster, OpenSearchCluster } from "@quartermaster/api";
+import {
+  type ElasticsearchCluster,
+  ignoredFields,
+  isReadLabel,
+  type NamedField,
+  type OpenSearchCluster,
+  refusedFields,
+} from "@quartermaster/api";
 import type { Live } from "@quartermaster/runtime";
 
 import { effectiveReplicas } from "./autoscaling-policy.ts";
@@ -6,10 +13,12 @@ import { checkCluster } from "./check-cluster.ts";
 import { distributionFacts, distributionOf } from "./distribution-facts.ts";
 import { versionOfImage } from "./image-version.ts";
 import { maintenanceWindow } from "./maintenance-window.ts";
+import { ownerless, readClientService, readCommonMetadata, readHelper } from "./object-metadata.ts";
 import { imageOf, nameIn, podSettingsOf, present } from "./pod-settings.ts";
+import { readGrpc } from "./read-grpc.ts";
 import { readMonitoring } from "./read-monitoring.ts";
 import { readPool } from "./read-pool.ts";
-import { readSecurity } from "./read-security.ts";
+import { readSecurity, validityMs } from "./read-security.ts";
 import type {
   DashboardsSettings,
   NodePool,
@@ -27,8 +36,8 @@ export interface ReadCluster {
   readonly cluster: SearchCluster;
   /** All of them; while there is one, nothing is made or changed. */
   readonly issues: readonly SpecIssue[];
-  /** Fields that are accepted and have no effect, e.g. `spec.bootstrap`. */
-  readonly ignored: readonly string[];
+  /** Fields that are set and have no effect, each with its reason. */
+  readonly ignored: readonly NamedField[];
 }
 
 /** How `status.restarted` names all pools. */
@@ -45,7 +54,17 @@ export function restartAnnotation(pool: string | undefined): string {
 /** Reads a declaration of either group or distribution. Never throws: what is wrong is in `issues`. */
 export function readCluster(object: Live<ClusterObject>): ReadCluster {
   const { cluster, issues } = withinBudget(clusterOf(object));
-  return { cluster, issues: [...issues, ...checkCluster(cluster, object.spec)], ignored: ignoredIn(object) };
+  const { clusterKind } = distributionFacts[cluster.distribution];
+  const refused = refusedFields(clusterKind, object.spec).map(({ path, why }) => ({
+    path,
+    reason: "InvalidSpec" as const,
+    message: `is refused: ${why}`,
+  }));
+  return {
+    cluster,
+    issues: [...issues, ...refused, ...checkCluster(cluster, object.spec)],
+    ignored: ignoredFields(clusterKind, object.spec),
+  };
 }
 
 function clusterOf(object: Live<ClusterObject>): SearchCluster {
@@ -56,14 +75,21 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
     ...identityOf(object),
     serviceName: general.serviceName,
     httpPort: general.httpPort,
-    serverName: present(general.operatorClusterURL),
-    pools: spec.nodePools.map((pool) => scaled(readPool(pool, general), object.status)),
+    serverName:
+      present(spec.security?.config?.operatorClientServerName) ?? present(general.operatorClusterURL),
+    pools: spec.nodePools.map((pool) => scaled(readPool(pool, general, versionIn(general)), object.status)),
     config: additionalConfig,
     plugins: pluginsList,
     keystore: keystoreOf(general),
     ...engineEntriesOf(general),
     security: readSecurity(spec.security),
     pod: generalPod(general),
+    grpc: readGrpc(general.grpc, versionIn(general)),
+    helper: readHelper(spec),
+    nodeAttributes: attributesOf(general),
+    serviceAnnotations: ownerless(general.annotations ?? {}),
+    service: readClientService(general),
+    common: readCommonMetadata(general),
     dashboards: readDashboards(object),
     monitoring: readMonitoring(general.monitoring),
     networkPolicy: networkPolicyOf(general),
@@ -78,6 +104,11 @@ function clusterOf(object: Live<ClusterObject>): SearchCluster {
       skipChecks: (request(object, "skip-check") ?? "").split(",").map((name) => name.trim()),
     },
   };
+}
+
+/** Labels that the operator does not read for authors are named by the condition FieldsIgnored. */
+function attributesOf({ nodeAttributes = [] }: General): SearchCluster["nodeAttributes"] {
+  return nodeAttributes.filter(({ nodeLabel }) => isReadLabel(nodeLabel));
 }
 
 function engineEntriesOf({
@@ -149,14 +180,19 @@ function keystoreOf({ keystore = [] }: General): SearchCluster["keystore"] {
 }
 
 function generalPod(general: General): PodSettings {
-  const overrides = podSettingsOf(general);
-  const serviceAccountName = present(general.serviceAccount);
+  const { podLabels: labels, podAnnotations: annotations } = general;
+  const overrides = podSettingsOf({ ...general, labels, annotations });
   return {
     ...overrides,
-    spec: { ...overrides.spec, ...(serviceAccountName === undefined ? {} : { serviceAccountName }) },
+    spec: { ...overrides.spec, ...accountOf(general) },
     ...(general.command === undefined ? {} : { command: general.command }),
     setsMaxMapCount: general.setVMMaxMapCount === true,
   };
+}
+
+function accountOf({ serviceAccount }: General): { readonly serviceAccountName?: string } {
+  const serviceAccountName = present(serviceAccount);
+  return serviceAccountName === undefined ? {} : { serviceAccountName };
 }
 
 function networkPolicyOf({ networkPolicy = {} }: General): SearchCluster["networkPolicy"] {
@@ -189,7 +225,7 @@ function readDashboards({ spec, kind }: Live<ClusterObject>): DashboardsSettings
   const overrides = "dashboards" in spec ? spec.dashboards : kibanaOf(spec);
   if (overrides?.enable !== true) return undefined;
   const { general } = spec;
-  const { additionalConfig = {}, replicas, resources } = overrides;
+  const { additionalConfig = {}, replicas, resources, pluginsList = [] } = overrides;
   const version = present(overrides.version) ?? versionIn(general);
   const { dashboardsRepository, dashboardsHome, dashboards } = distributionFacts[distributionOf(kind)];
   return {
@@ -202,8 +238,9 @@ function readDashboards({ spec, kind }: Live<ClusterObject>): DashboardsSettings
     config: additionalConfig,
     credentialsSecret: nameIn(overrides.opensearchCredentialsSecret),
     resources,
+    plugins: pluginsList,
     service: dashboardsService(overrides),
-    pod: podSettingsOf(overrides),
+    pod: dashboardsPod(overrides, general),
   };
 }
 
@@ -211,37 +248,25 @@ function kibanaOf(spec: ClusterObject["spec"]): DashboardsSpec | undefined {
   return "kibana" in spec ? spec.kibana : undefined;
 }
 
-function dashboardsTls({ tls }: DashboardsSpec): Pick<DashboardsSettings, "isTlsEnabled" | "tlsSecret"> {
+/** Account and network are those of the cluster, as upstream has it. */
+function dashboardsPod(overrides: DashboardsSpec, general: General): PodSettings {
+  const settings = podSettingsOf({ ...overrides, hostNetwork: general.hostNetwork });
+  return { ...settings, spec: { ...settings.spec, ...accountOf(general) } };
+}
+
+function dashboardsTls({
+  tls,
+}: DashboardsSpec): Pick<DashboardsSettings, "isTlsEnabled" | "tlsSecret" | "tlsCaSecret" | "tlsDurationMs"> {
+  const tlsSecret = tls?.generate === true ? undefined : nameIn(tls?.secret);
   return {
     isTlsEnabled: tls?.enable === true,
-    tlsSecret: tls?.generate === true ? undefined : nameIn(tls?.secret),
+    tlsSecret,
+    tlsCaSecret: tlsSecret === undefined ? nameIn(tls?.caSecret) : undefined,
+    tlsDurationMs: validityMs(tls?.duration),
   };
 }
 
 function dashboardsService({ service }: DashboardsSpec): DashboardsSettings["service"] {
   const { type = "ClusterIP", labels = {}, loadBalancerSourceRanges = [] } = service ?? {};
   return { type, labels, sourceRanges: loadBalancerSourceRanges };
-}
-
-/** Fields that other operators use and this one does not need, or does not act on yet. */
-function ignoredIn({ spec }: Live<ClusterObject>): readonly string[] {
-  const fields = {
-    "spec.bootstrap": "bootstrap" in spec ? spec.bootstrap : undefined,
-    "spec.general.monitoring.pluginUrl": present(spec.general.monitoring?.pluginUrl),
-    "spec.general.monitoring.tlsConfig": spec.general.monitoring?.tlsConfig,
-    "spec.nodePools[].image": spec.nodePools
-      .map(({ image }) => present(image))
-      .find((image) => image !== undefined),
-    "spec.confMgmt.VerUpdate": "confMgmt" in spec ? spec.confMgmt?.VerUpdate : undefined,
-    "spec.confMgmt.autoScaler": "confMgmt" in spec ? spec.confMgmt?.autoScaler : undefined,
-    ...ignoredSecurity(spec),
-  };
-  return Object.entries(fields).flatMap(([path, value]) => (value === undefined ? [] : [path]));
-}
-
-function ignoredSecurity({ security }: ClusterObject["spec"]): Readonly<Record<string, unknown>> {
-  return {
-    "spec.security.config.adminSecret": nameIn(security?.config?.adminSecret),
-    "spec.security.config.updateJob": security?.config?.updateJob,
-  };
 }

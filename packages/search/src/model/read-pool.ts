@@ -1,4 +1,6 @@
+import { releaseOf } from "../owner-labels.ts";
 import { readAutoscaling } from "./autoscaling-policy.ts";
+import { versionOfImage } from "./image-version.ts";
 import { podSettingsOf, present } from "./pod-settings.ts";
 import type { ClusterObject } from "./read-cluster.ts";
 import type { NodePool, NodeRole, PodSettings, PoolDisruptionBudget, PoolStorage } from "./search-cluster.ts";
@@ -7,7 +9,7 @@ type General = ClusterObject["spec"]["general"];
 type PoolSpec = ClusterObject["spec"]["nodePools"][number];
 
 /** A pool of the spec. Roles that no one knows are left out; the check names them. */
-export function readPool(pool: PoolSpec, general: General): NodePool {
+export function readPool(pool: PoolSpec, general: General, version: string): NodePool {
   const { component, replicas, additionalConfig = {}, resources } = pool;
   return {
     name: component,
@@ -15,7 +17,9 @@ export function readPool(pool: PoolSpec, general: General): NodePool {
     roles: [...new Set(pool.roles.flatMap((role) => readRole(role) ?? []))],
     storage: storageOf(pool),
     whenScaled: whenScaled(pool) ?? whenScaled(general) ?? "Retain",
-    image: present(pool.image),
+    image: imageOf(pool, version),
+    pullPolicy: present(pool.imagePullPolicy),
+    pullSecrets: (pool.imagePullSecrets ?? []).flatMap(({ name }) => present(name) ?? []),
     jvm: present(pool.jvm),
     config: additionalConfig,
     resources,
@@ -23,6 +27,12 @@ export function readPool(pool: PoolSpec, general: General): NodePool {
     autoscaling: readAutoscaling(pool),
     pod: poolPod(pool),
   };
+}
+
+/** Another build of the same version; one of another version is not taken, which the condition FieldsIgnored says. */
+function imageOf({ image }: PoolSpec, version: string): string | undefined {
+  const tagged = versionOfImage(image ?? "");
+  return tagged === undefined || tagged === releaseOf(version) ? present(image) : undefined;
 }
 
 function whenScaled({
@@ -65,6 +75,7 @@ const accepted: readonly NodeRole[] = [
   "search",
   "transform",
   "voting_only",
+  "warm",
   "coordinating_only",
 ];
 

@@ -31,7 +31,7 @@ function readContent(
   return {
     adminCredentialsSecret: nameIn(config?.adminCredentialsSecret),
     securityConfigSecret: nameIn(config?.securityConfigSecret),
-    adminSecret: nameIn(config?.adminSecret),
+    adminSecret: nameIn(config?.operatorClientCert) ?? nameIn(config?.adminSecret),
   };
 }
 
@@ -52,7 +52,7 @@ const unstated: Partial<Layer> = {};
 
 function readLayer(layer: Partial<Layer> = unstated): TlsSettings {
   const secret = nameIn(layer.secret);
-  const durationMs = Math.min(durationMsOf(layer.duration ?? "") ?? yearMs, yearMs);
+  const durationMs = validityMs(layer.duration);
   return {
     isEnabled: layer.enabled ?? true,
     isGenerated: layer.generate ?? secret === undefined,
@@ -62,6 +62,11 @@ function readLayer(layer: Partial<Layer> = unstated): TlsSettings {
     durationMs,
     renewBeforeMs: renewBefore(layer.rotateDaysBeforeExpiry, durationMs),
   };
+}
+
+/** How long a certificate is valid: a year at most. */
+export function validityMs(duration: string | undefined): number {
+  return Math.min(durationMsOf(duration ?? "") ?? yearMs, yearMs);
 }
 
 /** Upstream's "never" becomes a week: an expired certificate takes the cluster down. */

@@ -3,6 +3,8 @@ import type { JsonObject } from "@quartermaster/runtime";
 import type { AutoscalingPolicy } from "./autoscaling-policy.ts";
 import { type Distribution, distributionFacts } from "./distribution-facts.ts";
 import type { MaintenanceWindow } from "./maintenance-window.ts";
+import type { ClientServiceSettings, HelperSettings, ObjectMetadata } from "./object-metadata.ts";
+import type { GrpcSettings } from "./read-grpc.ts";
 import type { MonitoringSettings } from "./read-monitoring.ts";
 
 /** Role of a node, in the engine's words. `data` stands for every tier; an empty list is a coordinating node. */
@@ -20,6 +22,8 @@ export type NodeRole =
   | "search"
   | "transform"
   | "voting_only"
+  /** OpenSearch 3: searchable snapshots. */
+  | "warm"
   | "coordinating_only";
 
 /**
@@ -52,12 +56,25 @@ export interface SearchCluster {
   readonly repositoryUrls: readonly string[];
   readonly security: SecuritySettings;
   readonly pod: PodSettings;
+  /** Undefined: nodes serve no gRPC. */
+  readonly grpc?: GrpcSettings | undefined;
+  readonly helper?: HelperSettings | undefined;
+  /** What nodes take from the labels of their machines (default: nothing). */
+  readonly nodeAttributes?: readonly NodeAttribute[] | undefined;
+  /** Of all Services of nodes. */
+  readonly serviceAnnotations?: Readonly<Record<string, string>> | undefined;
+  /** The Service for clients (default: of type ClusterIP). */
+  readonly service?: ClientServiceSettings | undefined;
+  /** Labels and annotations of all objects besides pods and claims (default: none). */
+  readonly common?: ObjectMetadata | undefined;
   readonly dashboards: DashboardsSettings | undefined;
   readonly monitoring: MonitoringSettings | undefined;
   readonly networkPolicy: { readonly isEnabled: boolean; readonly from: readonly JsonObject[] };
   /** Where the operator runs, if that is a namespace of this cluster: it has to reach the nodes. */
   readonly operatorNamespace?: string | undefined;
-  /** Policy for volumes, CA and passwords when the cluster is deleted. */
+  /** Domain of Services (default: cluster.local). */
+  readonly clusterDomain?: string | undefined;
+  /** What becomes of volumes, authority and passwords when the cluster is deleted. */
   readonly whenDeleted: "Retain" | "Delete";
   /** Policy for the claims of a removed pool. */
   readonly whenPoolRemoved: "Retain" | "Delete";
@@ -92,6 +109,10 @@ export interface NodePool {
   readonly whenScaled: "Retain" | "Delete";
   /** Another image than the cluster's. */
   readonly image: string | undefined;
+  /** Of that image (default: the cluster's). */
+  readonly pullPolicy?: string | undefined;
+  /** Besides the cluster's. */
+  readonly pullSecrets?: readonly string[] | undefined;
   /** Options of the JVM, e.g. `-Xmx1g -Xms1g`. */
   readonly jvm: string | undefined;
   readonly config: Readonly<Record<string, string>>;
@@ -149,6 +170,12 @@ export interface KeystoreEntry {
   readonly keys: Readonly<Record<string, string>>;
 }
 
+/** An attribute of nodes, and the label of the machine that it comes from. */
+export interface NodeAttribute {
+  readonly name: string;
+  readonly nodeLabel: string;
+}
+
 /** A snapshot repository. */
 export interface RepositorySpec {
   readonly name: string;
@@ -197,6 +224,11 @@ export interface DashboardsSettings {
   readonly replicas: number;
   readonly isTlsEnabled: boolean;
   readonly tlsSecret: string | undefined;
+  /** Secret with the CA that signs its certificate (default: that of the cluster). */
+  readonly tlsCaSecret?: string | undefined;
+  /** Validity of its certificate (default: that of certificates for clients). */
+  readonly tlsDurationMs?: number | undefined;
+  readonly plugins?: readonly string[] | undefined;
   readonly basePath: string | undefined;
   readonly config: Readonly<Record<string, string>>;
   readonly credentialsSecret: string | undefined;
@@ -249,7 +281,7 @@ export function isManagerPool({ roles }: { readonly roles: readonly string[] }):
 
 /** Whether nodes of the pool hold data, of whichever tier. */
 export function isDataPool({ roles }: { readonly roles: readonly string[] }): boolean {
-  return roles.some((role) => role === "data" || role.startsWith("data_") || role === "search");
+  return roles.some((role) => role.startsWith("data") || role === "search" || role === "warm");
 }
 
 /** The most nodes that the schema lets a pool have. A larger ordinal is not that of a node of ours. */

@@ -1,3 +1,4 @@
+import type { NamedField } from "@quartermaster/api";
 import { digestOf, type Live } from "@quartermaster/runtime";
 
 import { tlsOf, withRunningTls } from "../certificates/running-tls.ts";
@@ -35,9 +36,9 @@ export interface PoolEdit {
 export interface EditPlan {
   /** While there is one, the operator changes nothing. */
   readonly issues: readonly SpecIssue[];
-  /** Fields that have no effect. */
-  readonly ignored: readonly string[];
-  /** Allowed but surprising effects, each a sentence. */
+  /** Fields that have no effect, each with its reason. */
+  readonly ignored: readonly NamedField[];
+  /** What is allowed and may surprise, each a sentence. */
   readonly warnings: readonly string[];
   readonly pools: readonly PoolEdit[];
   /** Nodes that are drained and removed, in this order, one at a time. */

@@ -15,7 +15,7 @@ import { labelsOf, ownerLabels, writerLabels } from "../owner-labels.ts";
 import { searchReasons } from "../reasons.ts";
 import { applyAction, type SearchAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
-import { poolInputsHash } from "../workload/pool-inputs-hash.ts";
+import { acceptedInputs } from "../workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../workload/pool-stateful-set.ts";
 import { heldStorageMessage, withFixedFields } from "./running-storage.ts";
 
@@ -210,10 +210,10 @@ function poolActions(seen: Seen, replicasOf: (pool: NodePool) => number): readon
   return cluster.pools
     .filter(({ name }) => name !== shrinking)
     .map((pool) => {
-      const inputsHash = poolInputsHash(cluster, pool, material.podInputs);
-      const set = poolStatefulSet(cluster, pool, { inputsHash, replicas: replicasOf(pool) });
-      const owned = withOwnerLabels(set, cluster, pool);
-      return applyAction(statefulSets, withFixedFields(owned, seen.statefulSets.get(pool.name)), cluster);
+      const live = seen.statefulSets.get(pool.name);
+      const inputs = acceptedInputs(cluster, pool, { followed: material.podInputs, set: live });
+      const set = poolStatefulSet(cluster, pool, { ...inputs, replicas: replicasOf(pool) });
+      return applyAction(statefulSets, withFixedFields(withOwnerLabels(set, cluster, pool), live), cluster);
     });
 }
 

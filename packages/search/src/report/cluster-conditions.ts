@@ -2,6 +2,7 @@ import type { ConditionUpdate } from "@quartermaster/runtime";
 
 import { autoscalingCondition } from "../autoscaling/autoscaling-condition.ts";
 import { isLicenseExpired } from "../engine/engine-facts.ts";
+import { fieldsIgnored, ignoredFieldsCondition } from "../ignored-fields/ignored-fields-condition.ts";
 import type { LaneDecision } from "../lane.ts";
 import { searchReasons } from "../reasons.ts";
 import type { Seen } from "../seen.ts";
@@ -14,6 +15,7 @@ export const conditionTypes = [
   "SecurityApplied",
   "LicenseApplied",
   "MonitoringReady",
+  fieldsIgnored,
 ] as const;
 
 export function clusterConditions(
@@ -22,6 +24,7 @@ export function clusterConditions(
 ): readonly ConditionUpdate[] {
   return [
     availability(seen),
+    ...ignoredFieldsCondition(seen),
     ...autoscalingCondition(decisions),
     laneCondition("CertificatesValid", "certificates", decisions),
     laneCondition("SecurityApplied", "security", decisions),

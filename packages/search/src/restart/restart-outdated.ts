@@ -94,13 +94,13 @@ function isRestartDue({ isOutdated, hasSlot, pod }: RestartNode): boolean {
   return isOutdated && hasSlot && pod?.isTerminating === false;
 }
 
-const tiers = ["data_frozen", "data_cold", "data_warm"];
+const coldTiers = [["data_frozen"], ["data_cold"], ["data_warm", "warm", "search"]];
 
 function rank(node: RestartNode): number {
   if (!node.isUp) return 0;
   if (node.isElected) return 9;
   if (node.isManager) return 8;
   if (!node.isData) return 1;
-  const coldest = tiers.findIndex((tier) => node.tiers.includes(tier));
+  const coldest = coldTiers.findIndex((tiers) => tiers.some((tier) => node.tiers.includes(tier)));
   return coldest < 0 ? 7 : 2 + coldest;
 }

@@ -4,6 +4,8 @@ import { type Secret, secrets } from "@quartermaster/runtime/kinds";
 import { followedFiles, followedRecord, isCut } from "../bounded-data.ts";
 import type { SecurityDocuments } from "../engine/engine-client.ts";
 import type { EngineFacts, Fact } from "../engine/engine-facts.ts";
+import { ownRealmUsers } from "../file-realm/own-realm-users.ts";
+import { NO_REALM_FILES, readRealmFiles, type RealmFiles } from "../file-realm/read-realm-files.ts";
 import { distributionFacts } from "../model/distribution-facts.ts";
 import { isPlainOpenSearch, type SearchCluster } from "../model/search-cluster.ts";
 import type { PodFacts } from "../seen.ts";
@@ -16,6 +18,8 @@ export interface SecuritySeen {
   readonly serving: ReadonlySet<string>;
   /** Content of the author's files; undefined without such a Secret. */
   readonly files: ReadFiles | undefined;
+  /** The same at Elasticsearch, whose users are in files of other forms. */
+  readonly realm?: RealmFiles | undefined;
   readonly applied: AppliedContent;
 }
 
@@ -61,7 +65,7 @@ export function observeSecurity(question: SecurityQuery): SecuritySeen {
     hasIndex: indexFact(question, applied),
     // The readiness probe queries the plugin itself.
     serving: new Set(podList.flatMap((pod) => (pod.isReady ? [pod.name] : []))),
-    files: filesOf(cluster, ctx),
+    ...filesOf(cluster, ctx),
     applied,
   };
 }
@@ -92,13 +96,27 @@ function indexFact({ cluster, engine, podList }: SecurityQuery, { entities }: Ap
   return engine.securityIndex;
 }
 
-function filesOf({ security }: SearchCluster, ctx: Context): ReadFiles | undefined {
+function filesOf(
+  { security, distribution }: SearchCluster,
+  ctx: Context,
+): Pick<SecuritySeen, "files" | "realm"> {
   const name = security.securityConfigSecret;
-  if (name === undefined) return undefined;
+  if (name === undefined) return { files: undefined };
   const live = ctx.follow(secrets, { name }, followedFiles);
-  return live === undefined
-    ? { documents: {}, problems: [], isMissing: true }
-    : readSecurityFiles(live.data ?? {});
+  if (!distributionFacts[distribution].hasSecurityPlugin)
+    return {
+      files: undefined,
+      realm:
+        live === undefined
+          ? { ...NO_REALM_FILES, isMissing: true }
+          : readRealmFiles(live.data ?? {}, ownRealmUsers),
+    };
+  return {
+    files:
+      live === undefined
+        ? { documents: {}, problems: [], isMissing: true }
+        : readSecurityFiles(live.data ?? {}),
+  };
 }
 
 const recordKey = "applied";

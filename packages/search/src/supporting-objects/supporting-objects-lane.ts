@@ -11,6 +11,7 @@ import {
 import type { LaneRule, SearchLane } from "../lane.ts";
 import { poolNames } from "../model/cluster-names.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
+import { type PresentObject, pruneActions } from "../present-object.ts";
 import { applyAction } from "../search-action.ts";
 import type { Seen } from "../seen.ts";
 import { clusterConfigMaps } from "../workload/cluster-config-maps.ts";
@@ -32,11 +33,22 @@ const keepObjects: LaneRule = {
           ? [applyAction(networkPolicies, networkPolicy(cluster), cluster)]
           : []),
         ...disruptionBudgets(seen).map((each) => applyAction(podDisruptionBudgets, each, cluster)),
+        ...pruneActions(surplusObjects(seen), seen.object),
       ],
       outcome: settled(),
     };
   },
 };
+
+/** Policy and budgets that the spec does not ask for any more: two budgets for one pod keep it from being evicted at all. */
+function surplusObjects(seen: Seen): readonly PresentObject[] {
+  const { cluster, guards } = seen;
+  const wanted = new Set([
+    ...(cluster.networkPolicy.isEnabled ? [networkPolicy(cluster)] : []).map(({ metadata }) => metadata.name),
+    ...disruptionBudgets(seen).map(({ metadata }) => metadata.name),
+  ]);
+  return guards.filter(({ name }) => !wanted.has(name));
+}
 
 /** Services, configuration, network policy and disruption budgets. */
 export const supportingObjectsLane: SearchLane = { name: "objects", rules: [keepObjects] };
@@ -69,7 +81,12 @@ export function networkPolicy(cluster: SearchCluster): NetworkPolicy {
         { from: [{ podSelector }], ports: [{ protocol: "TCP", port: transportPort }] },
         {
           ...(from.length === 0 ? {} : { from: [...from, ...own] }),
-          ports: [{ protocol: "TCP", port: cluster.httpPort }],
+          ports: [cluster.httpPort, ...(cluster.grpc === undefined ? [] : [cluster.grpc.port])].map(
+            (port) => ({
+              protocol: "TCP",
+              port,
+            }),
+          ),
         },
       ],
     },

@@ -2,6 +2,7 @@ import type { ConfigMap } from "@quartermaster/runtime/kinds";
 
 import { podDialect } from "../distributions/distributions.ts";
 import { clusterNames, poolNames } from "../model/cluster-names.ts";
+import { ownerless } from "../model/object-metadata.ts";
 import { encodeSettings } from "../model/read-settings.ts";
 import type { SearchCluster } from "../model/search-cluster.ts";
 import { clusterLabels, poolLabels } from "./cluster-labels.ts";
@@ -23,7 +24,10 @@ export function clusterConfigMaps(cluster: SearchCluster): readonly ConfigMap[] 
     ...cluster.pools.map((pool) =>
       configMap(
         cluster,
-        { name: poolNames(cluster, pool).config, labels: poolLabels(cluster, pool) },
+        {
+          name: poolNames(cluster, pool).config,
+          labels: { ...ownerless(pool.pod.labels), ...poolLabels(cluster, pool) },
+        },
         file(nodeSettings(cluster, pool)),
       ),
     ),

@@ -26,6 +26,11 @@ export function podLabels(cluster: SearchCluster, pool: NodePool): Labels {
   return { ...poolLabels(cluster, pool), [managerLabel]: String(isManagerPool(pool)) };
 }
 
+/** Annotations as part of metadata. The server drops empty maps, and what differs from what it has would be applied again and again. */
+export function givenAnnotations(annotations: Labels): { readonly annotations?: Labels } {
+  return Object.keys(annotations).length === 0 ? {} : { annotations };
+}
+
 const managerLabel = "search.quartermaster.dev/manager";
 
 /** The operator, as a peer of a NetworkPolicy. By namespace and label: a label alone is anybody's to set. */

@@ -8,13 +8,18 @@ export const transportPort = 9300;
 
 /** Settings that every node of the cluster has: the author's, and above them ours. */
 export function sharedSettings(cluster: SearchCluster): Settings {
-  return { ...readSettings(cluster.config).settings, ...identitySettings(cluster) };
+  return {
+    ...cluster.grpc?.settings,
+    ...readSettings(cluster.config).settings,
+    ...identitySettings(cluster),
+  };
 }
 
 /** All settings of a pool's nodes. Reserved ones are ours, whatever an author wrote: `workloadIssues` reports that. */
 export function nodeSettings(cluster: SearchCluster, pool: NodePool): Settings {
   const dialect = podDialect(cluster);
   return {
+    ...cluster.grpc?.settings,
     ...readSettings(cluster.config).settings,
     ...readSettings(pool.config).settings,
     ...identitySettings(cluster),

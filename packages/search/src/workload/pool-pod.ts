@@ -1,13 +1,14 @@
-import { type JsonObject, textOf, withoutFields } from "@quartermaster/runtime";
+import { isJsonObject, type JsonObject, textOf, withoutFields } from "@quartermaster/runtime";
 import type { EnvVar, PodTemplate } from "@quartermaster/runtime/kinds";
 
 import { podDialect } from "../distributions/distributions.ts";
 import type { NodePool, PodSettings, SearchCluster } from "../model/search-cluster.ts";
 import { ownerAnnotations } from "../owner-labels.ts";
-import { podLabels } from "./cluster-labels.ts";
+import { podLabels, poolLabels } from "./cluster-labels.ts";
 import { jvmOptions } from "./jvm-options.ts";
 import { mergeFields, mergeSettings } from "./merge-settings.ts";
 import { nodeSettings, transportPort } from "./node-settings.ts";
+import { poolProbes } from "./pool-probes.ts";
 import { poolVolumes, type PoolVolumes } from "./pool-volumes.ts";
 import { prepareCommand, prepareContainer } from "./prepare.ts";
 
@@ -19,9 +20,10 @@ export function poolPod(cluster: SearchCluster, pool: NodePool, inputsHash: stri
   const settings = mergeSettings(cluster.pod, pool.pod);
   const mounted = poolVolumes(cluster, pool, settings.volumes);
   const spec = {
-    ...mergeFields(podDefaults(cluster), withoutFields(settings.spec, fieldsOfOurs)),
+    ...mergeFields(podDefaults(cluster, pool), withoutFields(settings.spec, fieldsOfOurs)),
+    ...placement(cluster, pool, settings),
     initContainers: [
-      ...(settings.setsMaxMapCount ? [maxMapCountContainer(cluster)] : []),
+      ...(settings.setsMaxMapCount ? [maxMapCountContainer(cluster, pool)] : []),
       prepare(cluster, pool, mounted),
       ...settings.initContainers,
     ],
@@ -48,7 +50,14 @@ const fieldsOfOurs: ReadonlySet<string> = new Set([
 /** The user that the official images have. */
 const engineUser = 1000;
 
-function podDefaults({ image }: SearchCluster): JsonObject {
+function podDefaults(cluster: SearchCluster, pool: NodePool): JsonObject {
+  const pullSecrets = [
+    ...new Set([
+      ...cluster.image.pullSecrets,
+      ...(pool.pullSecrets ?? []),
+      ...(cluster.helper?.image?.pullSecrets ?? []),
+    ]),
+  ];
   return {
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -62,9 +71,28 @@ function podDefaults({ image }: SearchCluster): JsonObject {
     },
     // Time to hand over its shards and to write what is in memory.
     terminationGracePeriodSeconds: 120,
-    ...(image.pullSecrets.length === 0
-      ? {}
-      : { imagePullSecrets: image.pullSecrets.map((name) => ({ name })) }),
+    ...(pullSecrets.length === 0 ? {} : { imagePullSecrets: pullSecrets.map((name) => ({ name })) }),
+  };
+}
+
+/**
+ * Pods of a pool prefer different machines, unless the author says where they run: an affinity takes the place of ours as a whole. On the
+ * network of the machine they still have to find each other by the names of Services.
+ */
+function placement(cluster: SearchCluster, pool: NodePool, { spec }: PodSettings): JsonObject {
+  const { affinity, hostNetwork } = spec;
+  return {
+    affinity: isJsonObject(affinity) ? affinity : spreadOver(poolLabels(cluster, pool)),
+    ...(hostNetwork === true ? { dnsPolicy: "ClusterFirstWithHostNet" } : {}),
+  };
+}
+
+function spreadOver(matchLabels: JsonObject): JsonObject {
+  const podAffinityTerm = { labelSelector: { matchLabels }, topologyKey: "kubernetes.io/hostname" };
+  return {
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm }],
+    },
   };
 }
 
@@ -74,10 +102,11 @@ const containerSecurity: JsonObject = {
   readOnlyRootFilesystem: true,
 };
 
-function imageOf({ image }: SearchCluster): JsonObject {
+function imageOf({ image }: SearchCluster, pool: NodePool): JsonObject {
+  const pullPolicy = pool.pullPolicy ?? image.pullPolicy;
   return {
-    image: image.name,
-    ...(image.pullPolicy === undefined ? {} : { imagePullPolicy: image.pullPolicy }),
+    image: pool.image ?? image.name,
+    ...(pullPolicy === undefined ? {} : { imagePullPolicy: pullPolicy }),
   };
 }
 
@@ -85,13 +114,18 @@ function prepare(cluster: SearchCluster, pool: NodePool, { prepareMounts }: Pool
   const allowsMmap = "node.store.allow_mmap" in nodeSettings(cluster, pool);
   return {
     name: prepareContainer,
-    ...imageOf(cluster),
+    ...imageOf(cluster, pool),
     command: prepareCommand(cluster, { allowsMmap }),
     securityContext: containerSecurity,
     volumeMounts: prepareMounts,
-    // The same as the engine's, which runs later: the pod requests no more, and a quota finds them in every container.
-    ...(pool.resources === undefined ? {} : { resources: pool.resources }),
+    ...helperResources(cluster, pool),
   };
+}
+
+/** By default the same as the engine's, which runs later: the pod asks for no more, and a quota finds them in every container. */
+function helperResources({ helper }: SearchCluster, pool: NodePool): JsonObject {
+  const resources = helper?.resources ?? pool.resources;
+  return resources === undefined ? {} : { resources };
 }
 
 interface EngineOptions {
@@ -107,23 +141,34 @@ function engineContainer(
   const { engine } = podDialect(cluster);
   const ours: JsonObject = {
     name: engine,
-    ...imageOf(cluster),
+    ...imageOf(cluster, pool),
     ...(settings.command === undefined ? {} : { command: ["/bin/bash", "-c", settings.command] }),
     env: engineEnvironment(cluster, pool),
     ports: [
       { name: "http", containerPort: cluster.httpPort, protocol: "TCP" },
       { name: "transport", containerPort: transportPort, protocol: "TCP" },
+      ...(cluster.grpc === undefined
+        ? []
+        : [{ name: "grpc", containerPort: cluster.grpc.port, protocol: "TCP" }]),
     ],
     securityContext: containerSecurity,
     volumeMounts: mounted.engineMounts,
     ...(pool.resources === undefined ? {} : { resources: pool.resources }),
-    ...probes(cluster),
+    ...poolProbes(cluster, settings.container["probes"]),
   };
   const merged = mergeFields(ours, withoutFields(settings.container, containerFieldsOfOurs));
   return { ...merged, env: withIdentity(merged["env"]) };
 }
 
-const containerFieldsOfOurs: ReadonlySet<string> = new Set(["name", "image", "command", "args", "ports"]);
+const containerFieldsOfOurs: ReadonlySet<string> = new Set([
+  "name",
+  "image",
+  "command",
+  "args",
+  "ports",
+  // Laid over ours by `poolProbes`: a container has no such field.
+  "probes",
+]);
 
 const identity: readonly EnvVar[] = [
   { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
@@ -144,28 +189,20 @@ function engineEnvironment(cluster: SearchCluster, pool: NodePool): readonly Env
     .toSorted((left, right) => (left.name < right.name ? -1 : 1));
 }
 
-/** None of them needs a login or a quorum: a probe that does turns a lost quorum into restarts, and a lost password into an outage. */
-function probes(cluster: SearchCluster): JsonObject {
-  const tcp = { tcpSocket: { port: cluster.httpPort } };
-  return {
-    // Ten minutes for the first start: shards are opened before the port is.
-    startupProbe: { ...tcp, periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 120 },
-    livenessProbe: { ...tcp, periodSeconds: 20, timeoutSeconds: 5, failureThreshold: 10 },
-    readinessProbe: {
-      ...podDialect(cluster).readiness(cluster),
-      periodSeconds: 5,
-      timeoutSeconds: 5,
-      failureThreshold: 3,
-    },
-  };
-}
-
-/** Only where the author requests it: it breaks the restricted profile. */
-function maxMapCountContainer(cluster: SearchCluster): JsonObject {
+/** Only where the author asks for it: it breaks the restricted profile. */
+function maxMapCountContainer(cluster: SearchCluster, pool: NodePool): JsonObject {
+  const image = cluster.helper?.image;
   return {
     name: "set-max-map-count",
-    ...imageOf(cluster),
-    command: ["/bin/bash", "-c", "echo 262144 > /proc/sys/vm/max_map_count"],
+    ...(image === undefined
+      ? imageOf(cluster, pool)
+      : {
+          image: image.name,
+          ...(image.pullPolicy === undefined ? {} : { imagePullPolicy: image.pullPolicy }),
+        }),
+    // The one shell that small images have, too.
+    command: ["/bin/sh", "-c", "echo 262144 > /proc/sys/vm/max_map_count"],
     securityContext: { privileged: true, runAsUser: 0, runAsNonRoot: false },
+    ...(cluster.helper?.resources === undefined ? {} : { resources: cluster.helper.resources }),
   };
 }

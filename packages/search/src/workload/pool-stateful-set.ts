@@ -1,14 +1,18 @@
 import type { PersistentVolumeClaim, StatefulSet } from "@quartermaster/runtime/kinds";
 
 import { poolNames } from "../model/cluster-names.ts";
+import { ownerless } from "../model/object-metadata.ts";
 import type { NodePool, SearchCluster } from "../model/search-cluster.ts";
-import { poolLabels } from "./cluster-labels.ts";
+import { ownerAnnotations } from "../owner-labels.ts";
+import { givenAnnotations, poolLabels } from "./cluster-labels.ts";
 import { poolPod } from "./pool-pod.ts";
 import { dataVolume } from "./pool-volumes.ts";
 
 export interface StatefulSetChoice {
   /** `poolInputsHash`; stamped on the pods. */
   readonly inputsHash: string;
+  /** See `acceptedInputs` (default: none). */
+  readonly lateInputs?: string | undefined;
   /** Default: as many as the pool declares. Lanes hold it back while nodes are removed. */
   readonly replicas?: number | undefined;
 }
@@ -20,7 +24,7 @@ export interface StatefulSetChoice {
 export function poolStatefulSet(
   cluster: SearchCluster,
   pool: NodePool,
-  { inputsHash, replicas = pool.replicas }: StatefulSetChoice,
+  { inputsHash, lateInputs, replicas = pool.replicas }: StatefulSetChoice,
 ): StatefulSet {
   const names = poolNames(cluster, pool);
   const labels = poolLabels(cluster, pool);
@@ -28,7 +32,15 @@ export function poolStatefulSet(
   return {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
-    metadata: { name: names.statefulSet, namespace: cluster.namespace, labels },
+    metadata: {
+      name: names.statefulSet,
+      namespace: cluster.namespace,
+      labels: { ...ownerless(pool.pod.labels), ...labels },
+      ...givenAnnotations({
+        ...ownerless(pool.pod.annotations),
+        ...(lateInputs === undefined ? {} : { [ownerAnnotations.lateInputs]: lateInputs }),
+      }),
+    },
     spec: {
       replicas,
       serviceName: names.service,
@@ -55,8 +67,7 @@ function claimTemplates(
       metadata: {
         name: dataVolume,
         labels: { ...labels, ...poolLabels(cluster, pool) },
-        // The server drops empty maps, and what differs from what it has would be applied again and again.
-        ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+        ...givenAnnotations(annotations),
       },
       spec: {
         accessModes,

@@ -14,6 +14,7 @@ import {
   type NodePool,
   type SearchCluster,
 } from "../model/search-cluster.ts";
+import { attributeMounts, attributeVolumes } from "./attribute-annotation.ts";
 import { bootstrapPath, keystorePath, preparedPath, wantedPath } from "./prepare.ts";
 
 /** Name of the volume with a node's data: part of the names of claims, and therefore of stored data. */
@@ -51,10 +52,11 @@ export function poolVolumes(
         secret: { secretName },
       })),
       ...secured.map(({ volume }) => volume),
+      ...attributeVolumes(cluster),
       ...storageVolumes(pool),
       ...extra.map(volumeOf),
     ],
-    engineMounts: [...engineMounts(cluster), ...secured.map(({ mount }) => mount), ...extra.map(mountOf)],
+    engineMounts: withoutOwnPaths([...engineMounts(cluster), ...secured.map(({ mount }) => mount)], extra),
     prepareMounts: [
       { name: "prepared", mountPath: preparedPath },
       { name: "tmp", mountPath: "/tmp" },
@@ -65,8 +67,20 @@ export function poolVolumes(
         mountPath: keystorePath(index),
         readOnly: true,
       })),
+      ...attributeMounts(cluster),
     ],
   };
+}
+
+/** Ours, and the author's where no volume of ours is: those are writable already, and `workloadIssues` names any other volume there. */
+function withoutOwnPaths(own: readonly VolumeMount[], extra: readonly JsonObject[]): readonly VolumeMount[] {
+  const taken = new Set(own.map(({ mountPath }) => mountPath));
+  return [...own, ...extra.map(mountOf).filter(({ mountPath }) => !taken.has(mountPath))];
+}
+
+/** Paths at which the engine has volumes of ours, whatever else it has. */
+export function ownPaths(cluster: SearchCluster): ReadonlySet<string> {
+  return new Set(engineMounts(cluster).map(({ mountPath }) => mountPath));
 }
 
 function engineMounts({ home, plugins }: SearchCluster): readonly VolumeMount[] {
@@ -125,7 +139,7 @@ function secretSource(name: string, items: readonly JsonObject[]): JsonObject {
 /** A directory, not single files: kubelet cannot refresh a file that is mounted on its own. */
 function fileRealmVolumes(cluster: SearchCluster): readonly MountedVolume[] {
   if (!podDialect(cluster).hasFileRealm || !cluster.security.isEnabled) return [];
-  const items = ["users", "users_roles"].map((key) => ({ key, path: key, mode: 0o440 }));
+  const items = ["users", "users_roles", "roles.yml"].map((key) => ({ key, path: key, mode: 0o440 }));
   return [
     {
       volume: { name: "file-realm", secret: { secretName: clusterNames(cluster).fileRealm, items } },

@@ -5,6 +5,7 @@ import {
   securityFilesDirectory,
 } from "../distributions/pod-dialect.ts";
 import type { KeystoreEntry, SearchCluster } from "../model/search-cluster.ts";
+import { attributeArguments } from "./attribute-annotation.ts";
 
 /** Name of the init container that composes the configuration. */
 export const prepareContainer = "prepare";
@@ -41,6 +42,7 @@ export function prepareCommand(
     allowsMmap ? "given" : "auto",
     hasFileRealm && cluster.security.isEnabled ? "file-realm" : "no-file-realm",
     ...cluster.keystore.flatMap(keystoreArguments),
+    ...attributeArguments(cluster),
     "--",
     ...cluster.plugins,
   ];
@@ -81,14 +83,15 @@ cp -R "$home/config/." "$config/"
 chmod -R u+rwX "$config"
 mkdir -p "$config/${certificateDirectory}" "$config/${fileRealmDirectory}" "$config/${securityFilesDirectory}"
 if [ "$realm" = file-realm ]; then
-  for file in users users_roles; do ln -sf "${fileRealmDirectory}/$file" "$config/$file"; done
+  for file in users users_roles roles.yml; do ln -sf "${fileRealmDirectory}/$file" "$config/$file"; done
 fi
 export OPENSEARCH_PATH_CONF=$config ES_PATH_CONF=$config
-pairs=()
+pairs=() attributes=()
 while [ "$1" != -- ]; do
   case "$1" in
     all) for file in "$2"/*; do pairs+=("$(basename "$file")" "$file"); done; shift 2 ;;
     one) pairs+=("$3" "$2"); shift 3 ;;
+    attribute) attributes+=("$3" "$2"); shift 3 ;;
   esac
 done
 shift
@@ -110,6 +113,13 @@ if [ $# -gt 0 ]; then
 fi
 cat "$wanted/$settings" > "$config/$settings"
 if [ -s "$bootstrap" ]; then cat "$bootstrap" >> "$config/$settings"; fi
+# Older shells take an empty list for an unset variable.
+set -- \${attributes[@]+"\${attributes[@]}"}
+while [ $# -gt 0 ]; do
+  until [ -s "$2" ]; do sleep 1; done
+  printf 'node.attr.%s: "%s"\\n' "$1" "$(tr -cd 'A-Za-z0-9._-' < "$2")" >> "$config/$settings"
+  shift 2
+done
 maps=$(cat /proc/sys/vm/max_map_count)
 if [ "$mmap" = auto ] && [ "$maps" -lt ${wantedMaps} ]; then
   echo 'node.store.allow_mmap: false' >> "$config/$settings"

@@ -1,10 +1,12 @@
-import { listOf, printable, textOf } from "@quartermaster/runtime";
+import { fieldOf, listOf, printable, textOf } from "@quartermaster/runtime";
 
 import { clusterNames, poolNames } from "../model/cluster-names.ts";
+import { distributionFacts } from "../model/distribution-facts.ts";
 import { readSettings } from "../model/read-settings.ts";
 import type { NodePool, SearchCluster, SpecIssue } from "../model/search-cluster.ts";
 import { refusedJvmOptions } from "./jvm-options.ts";
 import { isReserved } from "./node-settings.ts";
+import { ownPaths } from "./pool-volumes.ts";
 
 export interface WorkloadPolicy {
   /** Hosts that plugins may be downloaded from, besides the engine's own way to find official ones by name. */
@@ -24,9 +26,30 @@ export function workloadIssues(
     ...cluster.plugins.flatMap((plugin, index) =>
       pluginIssues(plugin, { path: `spec.general.pluginsList[${String(index)}]`, pluginHosts }),
     ),
+    ...(cluster.dashboards?.plugins ?? []).flatMap((plugin, index) =>
+      pluginIssues(plugin, { path: `spec.${uiField(cluster)}.pluginsList[${String(index)}]`, pluginHosts }),
+    ),
     ...cluster.pools.flatMap((pool, index) => poolIssues(pool, `spec.nodePools[${String(index)}]`)),
+    ...volumeIssues(cluster),
     ...nameIssues(cluster),
   ];
+}
+
+/** An empty volume at a path of ours is not needed; anything else would take the place of what the engine needs there. */
+function volumeIssues(cluster: SearchCluster): readonly SpecIssue[] {
+  const taken = ownPaths(cluster);
+  return cluster.pod.volumes.flatMap((volume, index) => {
+    const mountPath = textOf(volume, "path") ?? "";
+    if (!taken.has(mountPath) || fieldOf(volume, "emptyDir") !== undefined) return [];
+    const message = `The operator mounts a volume at ${printable(mountPath)}. Choose a directory or file below it.`;
+    const path = `spec.general.additionalVolumes[${String(index)}].path`;
+    return [{ path, reason: "InvalidSpec" as const, message }];
+  });
+}
+
+/** The field of Dashboards or Kibana. */
+function uiField({ distribution }: SearchCluster): string {
+  return distributionFacts[distribution].dashboardsField;
 }
 
 /** The Service of a pool must not be the one for clients, for discovery or for the dashboards. */
@@ -45,12 +68,23 @@ function poolIssues({ config, pod, jvm }: NodePool, path: string): readonly Spec
   return [
     ...settingIssues(config, `${path}.additionalConfig`),
     ...environmentIssues(pod.container, `${path}.env`),
+    ...probeIssues(pod.container["probes"], `${path}.probes`),
     ...refusedJvmOptions(jvm ?? "").map((option) => ({
       path: `${path}.jvm`,
       reason: "InvalidSpec" as const,
       message: `The JVM option ${printable(option)} can run commands, load code or read options from elsewhere. Remove it.`,
     })),
   ];
+}
+
+/** What Kubernetes demands: said here, where the path is the author's. */
+function probeIssues(probes: unknown, path: string): readonly SpecIssue[] {
+  return (["liveness", "startup"] as const).flatMap((name) => {
+    const threshold = fieldOf(fieldOf(probes, name), "successThreshold");
+    if (typeof threshold !== "number" || threshold <= 1) return [];
+    const message = "Kubernetes takes no other value than 1 here. Remove it.";
+    return [{ path: `${path}.${name}.successThreshold`, reason: "InvalidSpec" as const, message }];
+  });
 }
 
 function settingIssues(config: Readonly<Record<string, string>>, path: string): readonly SpecIssue[] {

@@ -68,6 +68,7 @@ export async function largeCluster({ dataNodes, copies }: LargeClusterSize): Pro
       engine: { ...facts, shards: known(readFacts.shards(JSON.parse(response))) },
       license: NO_LICENSE,
       autoscaling: NO_SAMPLES,
+      guards: [],
       dashboards: NO_DASHBOARDS,
       monitoring: NO_MONITORING,
       security: {

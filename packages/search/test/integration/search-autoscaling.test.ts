@@ -101,6 +101,24 @@ function isAt(nodes: number): (found: Live<ClusterObject>) => boolean {
   return (found) => isReady(found) && found.status?.availableNodes === nodes + 1;
 }
 
+describe("a pool that only coordinates", () => {
+  test("[search/SC-129] follows its load up and down, and takes no document with it", async () => {
+    await using bench = await setUp();
+    const pool = aPool("front", 1, { roles: [], autoscaling: { ...quick, maxReplicas: 3 } });
+    await bench.apply(aCluster("logs", { pools: [aPool("nodes", 1), pool] }));
+    await bench.until("logs", isReady);
+    const engine = bench.engines.engine("logs");
+    engine.createIndex("logs-nodes-0", { ...orders, replicas: 0 });
+    engine.load = { cpuPercent: 95 };
+    await bench.until("logs", isAt(3));
+    engine.load = { cpuPercent: 1 };
+    await bench.until("logs", isAt(1));
+    expect(engine.lostShards()).toEqual([]);
+    const set = await bench.client.get(statefulSets, { namespace: bench.namespace, name: "logs-front" });
+    expect(set.spec.replicas).toBe(1);
+  });
+});
+
 describe("mode Auto", () => {
   test("[search/SC-91] the load falls: nodes are drained and removed one at a time, down to what the copies need and no further", async () => {
     await using bench = await setUp();

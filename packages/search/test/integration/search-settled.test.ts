@@ -26,6 +26,7 @@ const lanesOfOpenSearch = [
   "certificates",
   "security",
   "pools",
+  "attributes",
   "autoscaling",
   "clusterSettings",
   "repositories",

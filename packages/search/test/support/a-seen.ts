@@ -148,6 +148,7 @@ export function aSeen(changes: Partial<Seen> = {}): Seen {
       applied: NOTHING_APPLIED,
     },
     license: NO_LICENSE,
+    guards: [],
     dashboards: NO_DASHBOARDS,
     monitoring: NO_MONITORING,
     ...changes,

@@ -193,3 +193,16 @@ test("a running cluster that lost its CA gets no other one", async () => {
     outcome: { kind: "stalled", why: { reason: "AuthorityLost" } },
   });
 });
+
+test("[search/SC-128] certificates name Services in the domain of this Kubernetes cluster", () => {
+  const namesIn = (changes: Partial<SearchCluster>): readonly string[] =>
+    wantedCertificates({ cluster: aSearchCluster(changes), material: aMaterial() }).flatMap(
+      ({ dnsNames }) => dnsNames,
+    );
+  expect(namesIn({})).toContain("logs.team.svc.cluster.local");
+  const own = namesIn({ clusterDomain: "k8s.example" });
+  expect(own).toEqual(
+    expect.arrayContaining(["logs.team.svc.k8s.example", "*.logs-nodes.team.svc.k8s.example"]),
+  );
+  expect(own.filter((name) => name.endsWith("cluster.local"))).toEqual([]);
+});

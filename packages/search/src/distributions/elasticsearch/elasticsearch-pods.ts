@@ -1,6 +1,7 @@
+import { isBefore } from "../../model/is-before.ts";
 import type { Settings } from "../../model/read-settings.ts";
 import type { SearchCluster, TlsSettings } from "../../model/search-cluster.ts";
-import { certificateDirectory, isBefore, type PodDialect } from "../pod-dialect.ts";
+import { certificateDirectory, type PodDialect } from "../pod-dialect.ts";
 
 /** Pods of Elasticsearch 7.17, 8.x and 9.x, and of its Kibana. */
 export function elasticsearchPods(version: string): PodDialect {

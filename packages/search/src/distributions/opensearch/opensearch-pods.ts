@@ -2,9 +2,10 @@ import type { JsonObject } from "@quartermaster/runtime";
 import { distinguishedName } from "@quartermaster/runtime/certificates";
 
 import { adminSubject, nodeSubject } from "../../model/cluster-names.ts";
+import { isBefore } from "../../model/is-before.ts";
 import type { Settings } from "../../model/read-settings.ts";
 import { isPlainOpenSearch, type SearchCluster, type TlsSettings } from "../../model/search-cluster.ts";
-import { certificateDirectory, isBefore, type PodDialect } from "../pod-dialect.ts";
+import { certificateDirectory, type PodDialect } from "../pod-dialect.ts";
 
 /** Pods of OpenSearch 1.x, 2.x and 3.x, and of its Dashboards. */
 export function opensearchPods(version: string): PodDialect {

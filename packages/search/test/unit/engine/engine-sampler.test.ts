@@ -8,6 +8,11 @@ import type { SampledCluster } from "../../../src/engine/sampled-engine.ts";
 
 const minuteMs = 60_000;
 
+function targetOf(name: string): SampledCluster["target"] {
+  const endpoints = [{ node: `${name}-0`, host: name, port: 9200 }];
+  return { distribution: "opensearch", endpoints, tls: undefined, login: undefined };
+}
+
 /** Clusters of one node each, and the sampler over them; woken names in order. */
 class Stage implements AsyncDisposable {
   readonly system = new VirtualSystem();
@@ -57,12 +62,7 @@ class Stage implements AsyncDisposable {
     }
     this.sampler.keep(name, {
       ref: { name, namespace: "team-a" },
-      target: {
-        distribution: "opensearch",
-        endpoints: [{ node: `${name}-0`, host: name, port: 9200 }],
-        tls: undefined,
-        login: undefined,
-      },
+      target: targetOf(name),
       isOpen: false,
       facts: new Set(),
       ...change,
@@ -301,4 +301,39 @@ test("a client that takes the samples may request a look although nothing else h
   await stage.system.advance(5 * minuteMs);
   expect(new Set(taken)).toEqual(new Set(["calm true"]));
   expect(stage.woken).toEqual(["calm", "calm"]);
+});
+
+describe("[search/SC-125] lists of what other clients may change", () => {
+  const lists = ["settings", "repositories"] as const;
+
+  test("are read within ten minutes each, within two requests a minute in all, and wake only with a change", async () => {
+    await using stage = new Stage();
+    stage.keep("calm", { lists });
+    await stage.system.advance(5 * minuteMs);
+    const woken = stage.woken.length;
+    stage.requested.length = 0;
+    await stage.system.advance(60 * minuteMs);
+    expect(stage.requested.length).toBeLessThanOrEqual(120);
+    for (const list of lists) {
+      const count = stage.requested.filter((call) => call === `calm ${list}`).length;
+      expect(count).toBeGreaterThanOrEqual(6);
+      expect(count).toBeLessThanOrEqual(7);
+    }
+    expect(stage.woken.length).toBe(woken);
+    stage.engine("calm").putSettings({ persistent: { "a.b": "c" } });
+    await stage.system.advance(10 * minuteMs);
+    expect(stage.woken.length).toBe(woken + 1);
+  });
+
+  test("never two in one sample", async () => {
+    await using stage = new Stage();
+    stage.keep("calm", { lists });
+    await stage.system.advance(minuteMs);
+    expect(stage.requested.slice(0, 4)).toEqual([
+      "calm health",
+      "calm settings",
+      "calm health",
+      "calm repositories",
+    ]);
+  });
 });

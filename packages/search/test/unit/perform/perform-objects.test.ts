@@ -2,6 +2,7 @@ import { openSearchCluster, opsterOpenSearchCluster } from "@quartermaster/api";
 import { digestOf, type Kind } from "@quartermaster/runtime";
 import { issueCa } from "@quartermaster/runtime/certificates";
 import {
+  nodes,
   configMaps,
   deployments,
   persistentVolumeClaims,
@@ -94,6 +95,8 @@ const dashboards: Stored = {
   },
 };
 
+const zoneLabel = "topology.kubernetes.io/zone";
+
 /** Prunes the object as it is there. */
 const pruneSeen: PerformRow["action"] = ({ api }) => ({
   ...prune,
@@ -176,6 +179,27 @@ const rows: Readonly<Record<ObjectDo, readonly PerformRow[]>> = {
       },
       want: ["apply Secret team/logs-http-cert"],
       isRandom: true,
+    },
+  ],
+  annotatePod: [
+    {
+      name: "copies the labels of the machine onto the pod, by its uid",
+      given: {
+        spec: { general: { nodeAttributes: [{ name: "zone", nodeLabel: zoneLabel }] } },
+        objects: [{ kind: nodes, object: { metadata: { name: "m", labels: { [zoneLabel]: "z" } } } }],
+      },
+      action: { kind: "annotatePod", name: "logs-nodes-0", uid: "uid-pod-logs-nodes-0", machine: "m" },
+      want: ["patch Pod team/logs-nodes-0 (uid)"],
+    },
+    {
+      name: "names the label that the machine lacks",
+      given: {
+        spec: { general: { nodeAttributes: [{ name: "zone", nodeLabel: zoneLabel }] } },
+        objects: [{ kind: nodes, object: { metadata: { name: "m" } } }],
+      },
+      action: { kind: "annotatePod", name: "logs-nodes-0", uid: "uid-pod-logs-nodes-0", machine: "m" },
+      want: [],
+      fails: "AwaitingMaterial",
     },
   ],
   annotateVolume: [

@@ -107,7 +107,7 @@ const cases: readonly Case[] = [
     wanted: "v1",
     present: "x",
     recorded: record(["v1"], { verified: true }),
-    want: { conflicts: ["a"], ...both([record(["v1"], { verified: true })]) },
+    want: { conflicts: ["a"], ...both([record(["v1"])]) },
   },
   {
     name: "ours that is no longer declared is dropped",

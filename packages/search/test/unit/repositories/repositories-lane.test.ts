@@ -86,3 +86,78 @@ describe("lanes of repositories and settings", () => {
     expect(clusterReport(seenOf(status), decided, now)).not.toHaveProperty("repositories");
   });
 });
+
+describe("[search/SC-125] what another client changes in the engine", () => {
+  /** Everything declared is there, tried and recorded. */
+  function settledStatus(): Partial<ClusterStatus> {
+    const engine = engineFacts({
+      repositories: known([backup]),
+      settings: known({ persistent: { [rate]: "20mb" }, transient: {} }),
+    });
+    let status: Partial<ClusterStatus> = {};
+    for (const each of [undefined, engine, engine]) {
+      const decisions = decide(seenOf(status, each === undefined ? {} : { engine: each }));
+      status = { ...status, ...decisions[0].intent, ...decisions[1].intent };
+    }
+    expect([needsRepositories(seenOf(status)), needsSettings(seenOf(status))]).toEqual([false, false]);
+    return status;
+  }
+
+  function found(
+    repositories: readonly (typeof backup)[],
+    persistent: Record<string, string>,
+  ): Partial<Seen> {
+    return {
+      engine: engineFacts({
+        repositories: known(repositories),
+        settings: known({ persistent, transient: {} }),
+      }),
+    };
+  }
+
+  test("all is as declared: nothing is done and nothing is reported", () => {
+    const seen = seenOf(settledStatus(), found([backup], { [rate]: "20mb" }));
+    for (const { actions, outcome } of decide(seen)) {
+      expect(actions).toEqual([]);
+      expect(outcome.kind).toBe("settled");
+    }
+  });
+
+  test("deleted entries and a changed setting are written again, with an event", () => {
+    const seen = seenOf(settledStatus(), found([], { [rate]: "1mb" }));
+    const [repositories, settings] = decide(seen);
+    expect(repositories.actions).toMatchObject([
+      { kind: "keepRepositories", put: ["backup"] },
+      { kind: "record", event: { reason: "EngineDrift" } },
+    ]);
+    expect(settings.actions).toMatchObject([
+      { kind: "keepSettings", put: [rate] },
+      { kind: "record", event: { reason: "EngineDrift" } },
+    ]);
+    // From then on the engine is queried until it is as declared, whatever becomes of the writes.
+    for (const intent of ["intent", "intentIfFailed"] as const) {
+      const status = { ...seen.status, ...repositories[intent], ...settings[intent] };
+      expect([needsRepositories(seenOf(status)), needsSettings(seenOf(status))]).toEqual([true, true]);
+    }
+  });
+
+  test("a changed repository holds another client's snapshots: it is reported until that is resolved", () => {
+    const other = { ...backup, settings: { location: "/elsewhere" } };
+    const seen = seenOf(settledStatus(), found([other], { [rate]: "20mb" }));
+    const recorded = { ...seen.status, ...decide(seen)[0].intent };
+    expect(needsRepositories(seenOf(recorded))).toBe(true);
+    const [repositories] = decide({ ...seen, status: recorded });
+    expect(repositories).toMatchObject({
+      actions: [],
+      outcome: { kind: "stalled", why: { reason: "RepositoryConflict" } },
+    });
+    expect(needsRepositories(seenOf({ ...recorded, ...repositories.intent }))).toBe(true);
+  });
+
+  test("what is not known is not drift", () => {
+    const unknown = { isKnown: false, why: "too old" } as const;
+    const engine = engineFacts({ repositories: unknown, settings: unknown });
+    for (const decision of decide(seenOf(settledStatus(), { engine })))
+      expect(decision).toMatchObject({ actions: [], outcome: { kind: "settled" } });
+  });
+});

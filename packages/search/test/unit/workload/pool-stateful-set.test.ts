@@ -4,6 +4,7 @@ import type { NodePool, SearchCluster } from "../../../src/model/search-cluster.
 import { clusterServices } from "../../../src/workload/cluster-services.ts";
 import { poolInputsHash } from "../../../src/workload/pool-inputs-hash.ts";
 import { poolStatefulSet } from "../../../src/workload/pool-stateful-set.ts";
+import { workloadIssues } from "../../../src/workload/workload-issues.ts";
 import { anElasticsearch, aPool, aSearchCluster, noSettings } from "../../a-search-cluster.ts";
 
 type Template = ReturnType<typeof poolStatefulSet>["spec"]["template"];
@@ -318,5 +319,32 @@ describe("poolInputsHash", () => {
     },
   ])("$name needs none", ({ cluster, pool }) => {
     expect(poolInputsHash(aSearchCluster(cluster), aPool(pool), nothing)).toBe(before);
+  });
+});
+
+describe("volumes of the author at paths of the operator", () => {
+  const volumes = [
+    { name: "rw-tmp", path: "/tmp", emptyDir: {} },
+    { name: "rw-config", path: "/usr/share/opensearch/config", emptyDir: {} },
+    { name: "rw-plugins", path: "/usr/share/opensearch/plugins", emptyDir: {} },
+  ];
+  const cluster = aSearchCluster({ pod: { ...noSettings, volumes } });
+
+  test("an empty one is there for init containers, and the engine keeps the operator's", () => {
+    const paths = engineOf(cluster).volumeMounts?.map(({ mountPath }) => mountPath) ?? [];
+    expect(new Set(paths).size).toBe(paths.length);
+    expect(paths).toContain("/usr/share/opensearch/plugins");
+    expect(templateOf(cluster).spec.volumes?.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(["rw-tmp", "rw-config", "rw-plugins"]),
+    );
+    expect(workloadIssues(cluster, { pluginHosts: [] })).toEqual([]);
+  });
+
+  test("any other is refused with the path", () => {
+    const other = [{ name: "own", path: "/usr/share/opensearch/config", configMap: { name: "own" } }];
+    const issues = workloadIssues(aSearchCluster({ pod: { ...noSettings, volumes: other } }), {
+      pluginHosts: [],
+    });
+    expect(issues.map(({ path }) => path)).toEqual(["spec.general.additionalVolumes[0].path"]);
   });
 });

@@ -56,7 +56,9 @@ class Machine implements Disposable {
       { allowsMmap },
     );
     const here = (terms: string): string =>
-      /^\/(?:prepared|wanted|bootstrap|keystore|home|dev)/.test(terms) ? `${this.root}${terms}` : terms;
+      /^\/(?:prepared|wanted|bootstrap|keystore|attributes|home|dev)/.test(terms)
+        ? `${this.root}${terms}`
+        : terms;
     mkdirSync(join(this.root, "dev"), { recursive: true });
     execFileSync(shell, [flag, script, ...args.map(here)], {
       env: { ...process.env, CALLS: join(this.root, "calls") },
@@ -104,6 +106,17 @@ describe("prepare", () => {
       isLow,
     );
     expect(machine.read("dev/termination-log").startsWith("MmapDisabled: ")).toBe(isLow);
+  });
+
+  test("attributes come from the machine, and only what a label can hold of them", () => {
+    const nodeLabel = "topology.kubernetes.io/zone";
+    const cluster = aSearchCluster({ nodeAttributes: [{ name: "zone", nodeLabel }] });
+    using machine = new Machine(cluster);
+    machine.write("attributes/zone", 'zone-1"\nnode.name: evil');
+    machine.run(cluster);
+    expect(machine.read("prepared/config/opensearch.yml")).toBe(
+      'cluster.name: "logs"\nnode.attr.zone: "zone-1node.nameevil"\n',
+    );
   });
 
   test("[security/70] gives words of authors to the tools as they are, and runs none of them", () => {
