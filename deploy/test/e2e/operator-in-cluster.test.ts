@@ -132,6 +132,8 @@ describe.runIf(hasRealNodes())("the operator in a cluster", () => {
     const finalizers = JSON.stringify({ metadata: { finalizers: null } });
     await kubectl(cluster, `-n greeting patch installplan greeting-1 --type=merge --patch=${finalizers}`);
     await kubectl(cluster, `delete ${ours} --timeout=120s`);
+    // kubectl does not wait for it where other deletions were denied, and Helm creates it again.
+    await kubectl(cluster, "wait --for=delete namespace/quartermaster --timeout=120s");
     // A shell that sleeps does not hear that it should end.
     await kubectl(cluster, "-n greeting delete deployment greeting");
     await kubectl(cluster, "-n greeting delete pods --all --force --grace-period=0");

@@ -97,7 +97,7 @@ describe("certificates of our own", () => {
     replica.api.remove({ apiVersion: "v1", kind: "Secret", metadata: secret });
     await replica.renew();
     expect(replica.happened).toEqual([
-      "create Secret ns/CAs",
+      "create Secret ns/authorities",
       ...targets.map((name) => `apply MutatingWebhookConfiguration /${name}`),
       "serve",
     ]);
