@@ -37,7 +37,7 @@ const recorded = z
       }),
     ),
   })
-  .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../support/overview-answers.json"), "utf8")));
+  .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../support/overview-responses.json"), "utf8")));
 
 /** Serves the recording as if it had just happened. `evil` takes the place of the cluster's name in labels. */
 async function servePrometheus(

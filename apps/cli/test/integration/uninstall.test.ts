@@ -83,7 +83,8 @@ async function inhabited(name: string): Promise<void> {
   await eventually(
     async (see) =>
       see((await read(`${planIn(name)}/plan`)).body).includes('"phase":"Installed"') &&
-      see((await read(`${clusterIn(name)}/trial`)).body).includes("search.quartermaster.dev/cluster"),
+      see((await read(`${clusterIn(name)}/trial`)).body).includes("search.quartermaster.dev/cluster") &&
+      see((await read(`/apis/apps/v1/namespaces/${name}/statefulsets`)).body).includes('"trial-nodes"'),
     { withinMs: 60_000 },
   );
 }
