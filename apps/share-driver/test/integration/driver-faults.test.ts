@@ -56,7 +56,7 @@ describe("the driver on a bad network", () => {
     const before = scene.proxy.trace.length;
     const uids = Array.from({ length: 50 }, (_, index) => `crowd-${index}`);
     const ends = await Promise.all(uids.map(async (uid) => await scene.request(uid)));
-    expect(ends.filter((end) => !("answer" in end))).toEqual([]);
+    expect(ends.filter((end) => !("response" in end))).toEqual([]);
     expect(uids.map((uid) => scene.driver.read(uid, "key"))).toEqual(uids.map(() => "first"));
     expect(scene.proxy.trace.length - before).toBeLessThan(50);
   });

@@ -71,8 +71,8 @@ describe("a running pod", () => {
     const ids = Array.from({ length: 150 }, (_, index) => `v${index}`);
     await scene.publish("bystander-before");
     const ends = await Promise.all(ids.map(async (id) => await scene.request("greedy", { volume: id })));
-    expect(ends.filter((end) => "answer" in end)).toHaveLength(limits.pod.volumes);
-    expect(ends.find((end) => !("answer" in end))).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+    expect(ends.filter((end) => "response" in end)).toHaveLength(limits.pod.volumes);
+    expect(ends.find((end) => !("response" in end))).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
     expect(scene.driver.records()).toHaveLength(limits.pod.volumes + 1);
     await scene.publish("bystander-after");
   });

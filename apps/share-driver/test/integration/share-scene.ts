@@ -158,7 +158,7 @@ export class ShareScene implements AsyncDisposable {
 
   /** Publishes the volume of a pod. Permissions that were just given take a moment. */
   async publish(uid: string): Promise<void> {
-    await eventually(async (see) => "answer" in see(await this.request(uid)));
+    await eventually(async (see) => "response" in see(await this.request(uid)));
   }
 
   async request(uid: string, attributes: Readonly<Record<string, string>> = {}): Promise<object> {
