@@ -61,7 +61,7 @@ afterEach(async () => {
   const { client } = link;
   for (const kind of [openSearchCluster.kind, elasticsearchCluster.kind] as readonly Kind[]) {
     const found = await Array.fromAsync(client.list(kind, { namespace: tenant }));
-    await Promise.all(found.map(async ({ metadata }) => await client.delete(kind, metadata)));
+    await Promise.all(found.map(async ({ metadata }) => await client.deleteIfPresent(kind, metadata)));
   }
 }, minuteMs);
 
